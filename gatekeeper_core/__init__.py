@@ -91,7 +91,11 @@ __all__ = sorted(_MODULE_OF)  # noqa: PLE0605 - the names stand once, above
 
 def __getattr__(name: str) -> object:
     if name not in _MODULE_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        if name.startswith("Gatekeeper"):  # of an adapter
+            raise ImportError(f"{name} is not in {__name__}: from context_gatekeeper import {name}")
+        from gatekeeper_core.arguments import missing_attribute
+
+        raise missing_attribute(f"module {__name__!r}", name, __all__)
     found: object = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
     globals()[name] = found
     return found

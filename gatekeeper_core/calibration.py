@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 
-from gatekeeper_core.errors import ConfigError, check_number, check_str
+from gatekeeper_core.errors import ConfigError, check_number, check_str, check_type
 from gatekeeper_core.token_estimate import TokenEstimator
 from gatekeeper_core.tokens import check_tokens
 
@@ -25,7 +25,6 @@ class UsageCalibrator:
 
     Raises:
         ConfigError: a number is out of range, or the base is calibrated already.
-        TypeError: an argument has the wrong type.
 
     Source: ours; the limits 0.5 and 2 stand for the largest difference between the families of tokenizers on one text.
 
@@ -39,8 +38,7 @@ class UsageCalibrator:
     """
 
     def __init__(self, base: TokenEstimator | None = None, *, window: int = 64) -> None:
-        if base is not None and not isinstance(base, TokenEstimator):
-            raise TypeError(f"base must be a TokenEstimator, got {type(base).__name__}")
+        check_type("base", base, TokenEstimator, None)
         check_number("window", window, low=1, high=10_000, integer=True)
         self._base = base or TokenEstimator()
         if self._base.factor != 1:
@@ -64,7 +62,6 @@ class UsageCalibrator:
 
         Raises:
             ConfigError: a count is negative.
-            TypeError: an argument has the wrong type.
         """
         check_str("model", model)
         check_tokens("estimated_tokens", estimated_tokens)

@@ -36,9 +36,6 @@ class ModelEmbedder:
         model: the model.
         name: the model's ``model_name`` or ``model`` where it is a text, else the name of its class.
 
-    Raises:
-        TypeError: it has the methods of neither.
-
     >>> class Lengths:
     ...     def embed_documents(self, texts):
     ...         return [[float(len(text))] for text in texts]
@@ -55,7 +52,7 @@ class ModelEmbedder:
         names = (getattr(embeddings, attribute, None) for attribute in ("model_name", "model"))
         self.name: str = next((name for name in names if name and isinstance(name, str)), type(embeddings).__name__)
         self.model = embeddings
-        methods = _methods_of(embeddings)
+        methods = methods_of(embeddings)
         if methods is None:
             wanted = " or ".join(" and ".join(methods) for methods in _METHODS)
             raise TypeError(f"embeddings must be a model with {wanted}, got {type(embeddings).__name__}")
@@ -71,12 +68,7 @@ class ModelEmbedder:
         return [self._embed_query(text) for text in texts]
 
 
-def is_model(embedder: object) -> bool:
-    """Return whether something is an embedding model of LangChain or LlamaIndex, by its methods."""
-    return _methods_of(embedder) is not None
-
-
-def _methods_of(embedder: object) -> tuple[str, str] | None:
+def methods_of(embedder: object) -> tuple[str, str] | None:
     """Return the names of the methods that embed texts and a question, None where there are none of both."""
     has = (all(callable(getattr(embedder, method, None)) for method in methods) for methods in _METHODS)
     return next((methods for methods, found in zip(_METHODS, has, strict=True) if found), None)

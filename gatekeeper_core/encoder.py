@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from gatekeeper_core.caching import LruCache, text_key
 from gatekeeper_core.data_files import rows
-from gatekeeper_core.embedding import Embedder, ModelEmbedder, embed_each, embedder_name, is_model
+from gatekeeper_core.embedding import Embedder, ModelEmbedder, embed_each, embedder_name, methods_of
 from gatekeeper_core.errors import check_number
 from gatekeeper_core.events import ENCODER_FAILED
 from gatekeeper_core.observation import tell
@@ -88,7 +88,6 @@ class TextEncoder:
         name: tells the embedder from others; see ``embedder_name``.
 
     Raises:
-        TypeError: an argument has the wrong type.
         ConfigError: a number is out of range.
 
     The dimension of the first vector is that of all: an embedder that changes to another one needs a new encoder.
@@ -212,11 +211,8 @@ def encoder_of(embedder: Any) -> TextEncoder | None:
     """Return an ``Embedder`` within the usual limits; an encoder itself, and None, as they are.
 
     An embedding model of LangChain or LlamaIndex is taken as ``ModelEmbedder`` has it.
-
-    Raises:
-        TypeError: it is nothing of these.
     """
     if embedder is None or isinstance(embedder, TextEncoder):
         return embedder
     # Asked first, because a model of LlamaIndex can be called, with nodes.
-    return TextEncoder(ModelEmbedder(embedder) if is_model(embedder) else embedder)
+    return TextEncoder(ModelEmbedder(embedder) if methods_of(embedder) else embedder)

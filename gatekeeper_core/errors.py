@@ -116,6 +116,14 @@ def check_str(argument: str, value: object) -> str:
     return value
 
 
+def check_type(argument: str, value: object, *kinds: type | None) -> None:
+    """Raise TypeError where the value of an argument has none of these types; None among them allows None."""
+    types = tuple(kind for kind in kinds if kind is not None)
+    if not isinstance(value, types) and not (value is None and None in kinds):
+        named = " or a ".join(kind.__name__ for kind in types)
+        raise TypeError(f"{argument} must be a {named}, got {type(value).__name__}")
+
+
 def check_range(settings: object, *names: str, low: float, high: float = math.inf, integer: bool = False) -> None:
     """Check attributes of a settings object, as :func:`check_number` does."""
     for name in names:
@@ -124,17 +132,9 @@ def check_range(settings: object, *names: str, low: float, high: float = math.in
 
 
 def check_number(name: str, value: object, *, low: float, high: float = math.inf, integer: bool = False) -> None:
-    """Check a number that an argument or a setting gives.
-
-    Args:
-        name: what an error calls it.
-        value: the number.
-        low: smallest value allowed.
-        high: largest value allowed.
-        integer: whether only integers are allowed.
+    """Check a number that an argument or a setting gives; ``name`` is what an error calls it.
 
     Raises:
-        TypeError: it is no number, or no whole one.
         ConfigError: it lies outside the range.
     """
     if isinstance(value, bool) or not isinstance(value, int if integer else (int, float)):

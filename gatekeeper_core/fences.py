@@ -48,7 +48,6 @@ def fence(text: str, *, tag: str, key: bytes = b"") -> str:
         key: a secret; with it nobody else can compute the name, even of a text that they know whole.
 
     Raises:
-        TypeError: an argument is no text.
         ConfigError: the tag has another form.
 
     Source: HMAC-SHA256 (RFC 2104) of the body, 40 bits.

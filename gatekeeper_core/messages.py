@@ -20,6 +20,7 @@ from datetime import datetime
 from itertools import chain, pairwise
 from typing import Any, Literal, NamedTuple, cast, get_args
 
+from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.errors import ConfigError, MessageFormatError, check_str
 from gatekeeper_core.text import Locale, locale_of, split_thinking
 
@@ -88,6 +89,7 @@ _MAX_ARGUMENT_DEPTH = 64
 _OUTSIDE_WORD = re.compile(r"(?<![0-9A-Za-z])|(?![0-9A-Za-z])")
 
 
+@with_suggestions()
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     """One call that the assistant asks for; ``arguments`` is the JSON text as the provider sent it."""
@@ -135,11 +137,7 @@ Part = TextPart | MediaPart
 
 
 class Metadata(Mapping[str, str | int]):
-    """Marks on a message beside its text: a read-only, hashable mapping to texts, ints and booleans.
-
-    Raises:
-        TypeError: a name or a value has another type.
-    """
+    """Marks on a message beside its text: a read-only, hashable mapping to texts, ints and booleans."""
 
     __slots__ = ("_marks",)
 
@@ -171,6 +169,7 @@ class Metadata(Mapping[str, str | int]):
 _UNMARKED = Metadata({})
 
 
+@with_suggestions()
 @dataclass(frozen=True, slots=True)
 class Message:
     """One chat message.
@@ -187,7 +186,6 @@ class Message:
             a turn by its date.
 
     Raises:
-        TypeError: an argument has the wrong type.
         MessageFormatError: the role is unknown.
 
     >>> Message("user", (TextPart("what is this?"), MediaPart("image"))).text
@@ -250,7 +248,6 @@ class Message:
             trusted: whether your own program wrote the dict with :meth:`to_dict`: never for what a client has sent.
 
         Raises:
-            TypeError: ``data`` is no mapping.
             MessageFormatError: the dict cannot be read; the reason names the key, never the text.
 
         >>> Message.from_dict({"role": "user", "content": None}) == Message("user", "")
@@ -409,11 +406,7 @@ def _check_tuple(argument: str, value: object, kinds: tuple[type, ...], wanted: 
 
 
 def checked_messages(messages: Iterable[Message]) -> tuple[Message, ...]:
-    """Return messages as a tuple.
-
-    Raises:
-        TypeError: one is no ``Message``.
-    """
+    """Return messages as a tuple."""
     checked = tuple(messages)
     for position, message in enumerate(checked):
         if not isinstance(message, Message):
@@ -554,9 +547,6 @@ def group_turns(messages: Sequence[Message]) -> tuple[Turn, ...]:
 
     Assistant messages before that one become the ``preamble`` of the first turn.
 
-    Raises:
-        TypeError: ``messages`` holds something else than messages.
-
     >>> messages = [Message("system", "s"), Message("user", "a"), Message("assistant", "b"), Message("user", "c")]
     >>> [(turn.start, turn.stop) for turn in group_turns(messages)]
     [(1, 3), (3, 4)]
@@ -611,9 +601,6 @@ def split_current_turn(messages: Sequence[Message], *, query: str | None = None)
             space at the ends aside; a query inside a word is not contained. Otherwise, and for a blank query, every
             turn is past. None: the last turn is the current one.
 
-    Raises:
-        TypeError: ``query`` is no text, or ``messages`` holds something else than messages.
-
     >>> messages = [Message("user", "hi"), Message("assistant", "hello")]
     >>> split_current_turn(messages, query="and now?").current is None
     True
@@ -654,12 +641,11 @@ def validate_messages(
 
     Args:
         messages: the list as it is to be sent.
-        provider: ``openai``, ``anthropic``, ``gemini`` or ``minimax``.
+        provider: whose rules.
         open_run: calls of the last assistant message may still wait for results if only tool messages follow it.
 
     Raises:
         ConfigError: the provider is unknown.
-        TypeError: ``messages`` holds something else than messages.
 
     >>> validate_messages([Message("user", "a"), Message("tool", "42", tool_call_id="c1")], provider="openai")[0].rule
     'orphan-tool-result'

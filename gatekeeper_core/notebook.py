@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-Row = Sequence[object]
-
 _MAX_ROWS = 100
 _MAX_CHARACTERS = 120
 UNSHOWABLE = (
@@ -27,7 +25,7 @@ def beginning(text: str) -> str:
     return re.sub(UNSHOWABLE, "\ufffd", shown)
 
 
-def notebook_table(caption: str, headings: Sequence[str], rows: Sequence[Row]) -> str:
+def notebook_table(caption: str, headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Return a table as HTML; of more than 100 rows the first and the last 50, and how many lie between.
 
     Whole numbers are right-aligned with separators; of everything else the beginning is shown.

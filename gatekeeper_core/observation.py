@@ -54,11 +54,7 @@ _lock = Lock()
 
 
 def add_observer(observer: Observer) -> None:
-    """Let an observer see what every object of the library does in this process; once, however often it is added.
-
-    Raises:
-        TypeError: it is no observer.
-    """
+    """Let an observer see what every object of the library does in this process; once, however often it is added."""
     for name in ("begun", "happened"):
         if not callable(getattr(observer, name, None)):
             raise TypeError(f"an observer has a method {name}, got {type(observer).__name__}")
@@ -83,7 +79,7 @@ def tell(event: Event, *, level: Level | None = None, log: bool = True, **facts:
         _record(event, level or event.level, facts)
 
 
-class Stage:
+class stage:  # noqa: N801 - a context, read as a verb
     """The work of a stage, as a context.
 
     Args:
@@ -106,7 +102,7 @@ class Stage:
         self._level = event.level
         self._facts: Mapping[str, Any] = {}
 
-    def __enter__(self) -> Stage:
+    def __enter__(self) -> stage:
         ends = (_guarded(observer.begun, self._event, self._thread) for observer in _observers)
         self._ends = [end for end in ends if end is not None]
         return self
@@ -125,9 +121,6 @@ class Stage:
             _guarded(end, facts)
         if self._log:
             _record(self._event, self._level, facts)
-
-
-stage = Stage
 
 
 def _guarded(call: Callable[..., Any], *arguments: object) -> Any:

@@ -18,7 +18,6 @@ class TokenBudgetTracker:
 
     Raises:
         ConfigError: ``total`` or a cap is out of range.
-        TypeError: ``total`` or a cap is no int.
 
     Source: specification 001, ``TokenBudgetTracker``; ``caps`` is ours.
 
@@ -45,7 +44,6 @@ class TokenBudgetTracker:
 
         Raises:
             ConfigError: ``tokens`` is negative.
-            TypeError: an argument has the wrong type.
         """
         check_str("category", category)
         check_tokens("tokens", tokens)
@@ -54,11 +52,6 @@ class TokenBudgetTracker:
             return False
         self._breakdown[category] = taken
         return True
-
-    @property
-    def total(self) -> int:
-        """Tokens to give away in all."""
-        return self._total
 
     @property
     def used(self) -> int:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from operator import mul
 
+from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.data_files import rows
 from gatekeeper_core.errors import ConfigError, check_range, check_str
 from gatekeeper_core.text import LazyPattern
@@ -33,9 +34,6 @@ MARGINS: Mapping[str, float] = dict(zip(PROFILES, WEIGHTS.pop("margin"), strict=
 
 _COMMON_SIGNS = "".join(signs for (signs,) in rows("token_signs.tsv"))
 """Han and Hangul that o200k has a token for, each; the others cost two or three."""
-
-COMMON_CLASSES = tuple(WEIGHTS)[:26]
-"""Classes that are counted in ASCII text: :func:`_common_counts`."""
 
 CLASSES = tuple(WEIGHTS)
 """Classes of text that is not ASCII, in order: the common ones, then the scripts and rare signs."""
@@ -86,12 +84,9 @@ _ONES = int.from_bytes(b"\x01" * _BLOCK, "little")
 
 
 def class_counts(text: str) -> list[int]:
-    """Return how often each of ``CLASSES`` stands in a text, in that order; in ASCII text only ``COMMON_CLASSES``.
+    """Return how often each of ``CLASSES`` stands in a text, in that order; in ASCII text of the common ones.
 
     A run that crosses the end of a block of 8,192 characters counts as two.
-
-    Raises:
-        TypeError: ``text`` is no text.
     """
     check_str("text", text)
     if len(text) > _BLOCK:
@@ -173,6 +168,7 @@ def _common_counts(leads: bytes) -> list[int]:
     ]
 
 
+@with_suggestions()
 @dataclass(frozen=True, slots=True)
 class TokenEstimator:
     """Counts the tokens of a text by an estimate of what one family of tokenizers makes of it; a ``TokenCounter``.
@@ -189,7 +185,6 @@ class TokenEstimator:
 
     Raises:
         ConfigError: the profile is unknown, or a number is out of range.
-        TypeError: an argument has the wrong type.
 
     Source: weights and margins ``benchmarks/fit_tokens.py``; the figures stand in ``data/token_profiles.tsv``.
 
@@ -215,11 +210,7 @@ class TokenEstimator:
         object.__setattr__(self, "_weights", tuple(WEIGHTS[name][column] * self.factor for name in CLASSES))
 
     def __call__(self, text: str, /) -> int:
-        """Return the estimated tokens: at least 1, and 0 for an empty text.
-
-        Raises:
-            TypeError: ``text`` is no text.
-        """
+        """Return the estimated tokens: at least 1, and 0 for an empty text."""
         counts = class_counts(text)
         return max(1, math.floor(math.fsum(map(mul, counts, self._weights)) + 0.5)) if text else 0
 
@@ -255,18 +246,3 @@ def budget_for(counter: Callable[[str], int], tokens: int) -> int:
     while budget_within(counter, budget - 1) >= tokens:  # a product may be rounded up
         budget -= 1
     return budget
-
-
-def count_bytes(text: str) -> int:
-    """Return the UTF-8 bytes of a text: no byte-level tokenizer gives it more tokens than that.
-
-    Lone surrogates count as three bytes.
-
-    Raises:
-        TypeError: ``text`` is no text.
-
-    >>> count_bytes("hello"), count_bytes("你好")
-    (5, 6)
-    """
-    check_str("text", text)
-    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))

@@ -47,9 +47,6 @@ def estimate_text_tokens(text: str) -> int:
 
     CJK is exactly U+4E00 to U+9FFF, U+3040 to U+30FF and U+AC00 to U+D7AF. Lone surrogates count as other characters.
 
-    Raises:
-        TypeError: ``text`` is no text.
-
     Source: specification 003, rule R1; the rounding of mixed text (``cjk + other // 4``) is ours.
 
     >>> estimate_text_tokens("你好世界"), estimate_text_tokens("hello world"), estimate_text_tokens("用 Redis 做缓存")
@@ -94,24 +91,16 @@ def checked_counter(counter: TokenCounter | None) -> TokenCounter:
     It raises ``ConfigError`` when ``counter`` gives anything but an int of at least 0. The counts of 16,384 texts are
     kept, by digest. Our own estimates and a counter that is checked already come back as they are.
 
-    Raises:
-        TypeError: ``counter`` cannot be called.
-
     >>> checked_counter(None) == TokenEstimator(), checked_counter(len)("abc")
     (True, 3)
     """
     if counter is None:
         return _DEFAULT_COUNTER
-    if is_ours(counter) or isinstance(counter, _ForeignCounter):
+    if counter is estimate_text_tokens or isinstance(counter, (TokenEstimator, _ForeignCounter)):
         return counter
     if not callable(counter):
         raise TypeError(f"token_counter must be callable, got {type(counter).__name__}")
     return _ForeignCounter(counter)
-
-
-def is_ours(counter: TokenCounter) -> bool:
-    """Return whether a counter is one of the estimates of this library."""
-    return counter is estimate_text_tokens or isinstance(counter, TokenEstimator)
 
 
 def _name_of(counter: object) -> str:
@@ -145,7 +134,6 @@ def count_message(message: Message, *, token_counter: TokenCounter | None = None
 
     Raises:
         ConfigError: ``per_message_tokens`` is negative, or the counter returned no int of at least 0.
-        TypeError: an argument has the wrong type.
 
     Source: specification 003-31 (the sum over texts; no overhead by default). Texts of parts and tool calls: ours.
 

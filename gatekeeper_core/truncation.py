@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from typing import NamedTuple
 
 from gatekeeper_core.errors import check_str
@@ -31,7 +32,6 @@ def truncate_to_tokens(
 
     Raises:
         ConfigError: the budget is negative, or the counter returned no int of at least 0.
-        TypeError: an argument has the wrong type.
 
     Source: specification 001, ``truncateToTokens``.
 
@@ -49,14 +49,7 @@ def truncate_to_tokens(
         return text
     if marker and not fits(0):
         marker = ""
-    fitting, failing = 0, len(text)
-    while failing - fitting > 1:
-        middle = min(2 * fitting + 4 * budget_tokens + 1, (fitting + failing) // 2)  # long texts are dear: grows first
-        if fits(middle):
-            fitting = middle
-        else:
-            failing = middle
-    stop = _safe_cut(text, fitting)
+    stop = _safe_cut(text, _largest_fitting(fits, len(text), 4 * budget_tokens))
     # A counter that is not monotone may refuse the safe cut: halving ends after O(log n) counts.
     while stop and not fits(stop):
         stop = _safe_cut(text, stop // 2)
@@ -69,19 +62,11 @@ def truncate_middle(
     """Return a text without its middle, so that the counter puts it within the budget; the whole text if it fits.
 
     Two thirds of what stays are the beginning, one third the end: the end of a tool's output tells how it went. The cut
-    falls inside no character, as in :func:`truncate_to_tokens`.
+    falls inside no character; other arguments and errors are those of :func:`truncate_to_tokens`.
 
-    Args:
-        text: the text; lone surrogates pass through.
-        budget_tokens: at least 0.
-        token_counter: counts a text; None: ``TokenEstimator()``.
-        marker: stands between the two parts, ``{omitted}`` in it for the bytes of UTF-8 that are gone. Where it does
-            not fit by itself, the beginning alone is left, without a marker. A cut that falls on the same marker of an
-            earlier one takes its place and adds up the bytes.
-
-    Raises:
-        ConfigError: the budget is negative, or the counter returned no int of at least 0.
-        TypeError: an argument has the wrong type.
+    ``marker`` stands between the two parts, ``{omitted}`` in it for the bytes of UTF-8 that are gone. Where it does not
+    fit by itself, the beginning alone is left, without a marker. A cut that falls on the same marker of an earlier one
+    takes its place and adds up the bytes.
 
     Source: specification 002-29 (head and tail, the omitted bytes said); the shares are ours.
 
@@ -107,14 +92,19 @@ def truncate_middle(
 
     if counter(shortened(0)) > budget_tokens:
         return truncate_to_tokens(text, budget_tokens, token_counter=counter)
-    fitting, failing = 0, len(text)
+    return shortened(_largest_fitting(lambda kept: counter(shortened(kept)) <= budget_tokens, len(text), budget_tokens))
+
+
+def _largest_fitting(fits: Callable[[int], bool], failing: int, step: int) -> int:
+    """Return the largest size below ``failing`` that fits; sizes grow first, by ``step``: long texts are dear."""
+    fitting = 0
     while failing - fitting > 1:
-        middle = min(2 * fitting + budget_tokens + 1, (fitting + failing) // 2)  # grows first: long texts are dear
-        if counter(shortened(middle)) <= budget_tokens:
+        middle = min(2 * fitting + step + 1, (fitting + failing) // 2)
+        if fits(middle):
             fitting = middle
         else:
             failing = middle
-    return shortened(fitting)
+    return fitting
 
 
 def _check(text: str, budget_tokens: int, token_counter: TokenCounter | None, marker: str) -> TokenCounter:

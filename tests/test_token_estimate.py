@@ -12,13 +12,11 @@ from hypothesis import strategies as st
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.token_estimate import (
     CLASSES,
-    COMMON_CLASSES,
     MARGINS,
     PROFILES,
     WEIGHTS,
     TokenEstimator,
     class_counts,
-    count_bytes,
 )
 from tests.case_files import from_file
 from tests.timing import assert_linear
@@ -97,8 +95,7 @@ def test_the_table_has_a_weight_for_each_class_and_profile() -> None:
     assert tuple(WEIGHTS) == CLASSES
     assert {len(row) for row in WEIGHTS.values()} == {len(PROFILES)}
     assert all(weight >= 0 for row in WEIGHTS.values() for weight in row)
-    assert len(class_counts("a")) == len(COMMON_CLASSES)
-    assert len(class_counts("é")) == len(CLASSES)
+    assert len(class_counts("a")) < len(class_counts("é")) == len(CLASSES)
 
 
 # --- the estimate
@@ -110,7 +107,6 @@ def test_no_text_is_free_and_an_empty_one_is(profile: str, text: str) -> None:
     """C2: at least 1 for any text, so that many short ones cannot hide."""
     tokens = TokenEstimator(profile)(text)
     assert tokens >= 1 if text else tokens == 0
-    assert count_bytes(text) == len(text.encode("utf-8", "surrogatepass"))
 
 
 @from_file("text", "cl100k", "o200k")

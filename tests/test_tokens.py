@@ -16,7 +16,6 @@ from gatekeeper_core.tokens import (
     count_messages,
     describe_counter,
     estimate_text_tokens,
-    is_ours,
 )
 
 EDGES = "\u303f\u3040\u30ff\u3100\u4dff\u4e00\u9fff\ua000\uabff\uac00\ud7af\ud7b0\ud7ff\ud800\udfff\ue000，。、ａ😀𠀀 a1\n\x00"
@@ -118,9 +117,8 @@ def test_statistics_name_what_counted() -> None:
     assert describe_counter(TokenEstimator("qwen", margin=0.0, factor=1.5))["counter"] == "qwen x 1.5"
     assert describe_counter(checked_counter(len)) == {"counter": "len", "margin": 0.0}
     assert describe_counter(estimate_text_tokens) == {"counter": "estimate_text_tokens", "margin": 0.0}
-    assert is_ours(estimate_text_tokens)
-    assert is_ours(TokenEstimator("qwen"))
-    assert not is_ours(checked_counter(len))
+    for ours in (estimate_text_tokens, TokenEstimator("qwen")):
+        assert checked_counter(ours) is ours
 
 
 # --- messages

@@ -27,6 +27,7 @@ from distributions.build import fill_in
 CHECKOUT = Path(__file__).resolve().parents[1]
 PACKAGES = {
     "gatekeeper_core",
+    "context_gatekeeper",
     "gatekeeper_cli",
     "gatekeeper_eval",
     "gatekeeper_formats",

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.errors import MessageFormatError
 from gatekeeper_core.messages import Message, is_summary
 from gatekeeper_core.native.anthropic import ANTHROPIC
@@ -41,6 +42,7 @@ _OWN_KIND = {"type", "kind", "part_kind"}
 """Keys by which parts say what they are, where they are none of Gemini's: those are told by the name of their value."""
 
 
+@with_suggestions()
 def read_messages(items: Iterable[Mapping[str, Any]]) -> tuple[Message, ...]:
     """Return the messages of a list in the format of a provider, which is told by looking.
 
@@ -84,8 +86,7 @@ class NativeMessages:
 
     def of_item(self, position: int) -> list[int]:
         """Return which messages an item has a part in, ascending."""
-        last = bisect_right(self.spans, position, key=lambda span: span[0])
-        first = last
+        first = last = bisect_right(self.spans, position, key=lambda span: span[0])
         while first and self.spans[first - 1][1] > position:
             first -= 1
         return list(range(first, last))
@@ -105,10 +106,9 @@ class NativeMessages:
             replaced: those that are sent in another form.
         """
         found: dict[int, Item] = {}
-        for (start, stop), group in groupby(range(len(self.messages)), key=self.spans.__getitem__):
-            pieces = [
-                Sent(self.messages[at], replaced.get(at, self.messages[at]) if at in kept else None) for at in group
-            ]
+        ours = self.messages
+        for (start, stop), group in groupby(range(len(ours)), key=self.spans.__getitem__):
+            pieces = [Sent(ours[at], replaced.get(at, ours[at]) if at in kept else None) for at in group]
             new = [sent for read, sent in pieces if sent is not None and sent is not read]
             if summary := next(filter(is_summary, new), None):
                 found[start] = self.format.plain(summary)

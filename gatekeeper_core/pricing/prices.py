@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
+from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.data_files import rows
-from gatekeeper_core.errors import ConfigError, check_range
+from gatekeeper_core.errors import ConfigError, check_range, check_type
 from gatekeeper_core.pricing.model_names import row_of_model
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.pricing.usage import Usage
 
 
+@with_suggestions()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPrices:
     """Token prices of a model, in dollars per million, and how prompts are cached.
@@ -60,8 +62,7 @@ class ModelPrices:
         if self.min_cached_tokens is not None:
             check_range(self, "min_cached_tokens", low=1, integer=True)
         for name, kind in (("marked", bool), ("source", str), ("as_of", str)):
-            if not isinstance(value := getattr(self, name), kind):
-                raise TypeError(f"ModelPrices.{name} must be a {kind.__name__}, got {type(value).__name__}")
+            check_type(f"ModelPrices.{name}", getattr(self, name), kind)
 
     def dollars(self, usage: Usage) -> float:
         """Return what a call costs."""
@@ -93,6 +94,7 @@ PRICES: Mapping[str, ModelPrices] = {
 """Prices by the beginning of a model's name, in lower case: of a prompt within the first tier, without discounts."""
 
 
+@with_suggestions()
 def prices_of_model(name: str, prices: Mapping[str, ModelPrices] = PRICES) -> ModelPrices | None:
     """Return the prices of a model, by the longest row that its name begins with; None: unknown.
 

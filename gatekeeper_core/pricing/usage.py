@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
+from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.data_files import rows
 
 _NAMES: dict[str, list[list[str]]] = {}
@@ -24,6 +25,7 @@ _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _Get = Callable[[str], Any]
 
 
+@with_suggestions()
 class Usage(NamedTuple):
     """The token usage that a provider reported for one call of a model.
 
@@ -45,14 +47,9 @@ class Usage(NamedTuple):
         """Return what running sums grew by since earlier ones, all where they began anew; None: by nothing."""
         if self.input_tokens < earlier.input_tokens or self.output_tokens < earlier.output_tokens:
             return self
-        grown = Usage(
-            self.input_tokens - earlier.input_tokens,
-            self.output_tokens - earlier.output_tokens,
-            max(0, self.cached_tokens - earlier.cached_tokens),
-            max(0, self.cache_written_tokens - earlier.cache_written_tokens),
-            self.model,
-        )
-        return grown if grown.input_tokens or grown.output_tokens else None
+        grown = (max(0, now - before) for now, before in zip(self[:4], earlier[:4], strict=True))
+        read, written, cached, cache_written = grown
+        return Usage(read, written, cached, cache_written, self.model) if read or written else None
 
 
 def read_usage(reported: object, *, model: object = None) -> Usage | None:

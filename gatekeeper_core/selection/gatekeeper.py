@@ -12,9 +12,10 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
+from gatekeeper_core.arguments import missing_attribute, with_suggestions
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.encoder import TextEncoder, encoder_of
-from gatekeeper_core.errors import ConfigError, check_str
+from gatekeeper_core.errors import check_str, check_type
 from gatekeeper_core.events import GATE, SELECTION
 from gatekeeper_core.messages import Turn, common_beginning
 from gatekeeper_core.observation import stage
@@ -31,7 +32,7 @@ from gatekeeper_core.selection.retrieval import expand_query, read_query
 from gatekeeper_core.selection.settings import GatekeeperConfig
 from gatekeeper_core.selection.topics import Topic, TopicMap, Verdict, judge, read_question
 from gatekeeper_core.selection.trimming import Sentences
-from gatekeeper_core.tokens import checked_counter
+from gatekeeper_core.tokens import check_tokens, checked_counter
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 _DEFAULT_CONFIG = GatekeeperConfig()  # one for all: a hundred thousand gatekeepers may be held at the same time
 
 
+@with_suggestions()
 class ContextGatekeeper:
     """Chooses, from the earlier turns of one conversation, the smallest set that a query needs.
 
@@ -82,9 +84,9 @@ class ContextGatekeeper:
         token_counter: TokenCounter | None = None,
         embedder: Embedder | TextEncoder | None = None,
     ) -> None:
-        if config is not None and not isinstance(config, GatekeeperConfig):
-            raise TypeError(f"config must be a GatekeeperConfig, got {type(config).__name__}")
-        self._token_budget = _checked_budget(token_budget)
+        check_type("config", config, GatekeeperConfig, None)
+        check_tokens("token_budget", token_budget, at_least=1)
+        self._token_budget = token_budget
         self._config = config or _DEFAULT_CONFIG
         self._count = checked_counter(token_counter)
         self._sentences = Sentences(self._count)
@@ -101,6 +103,11 @@ class ContextGatekeeper:
         self._synced: tuple[object, ...] | None = None
         self._judged: tuple[str, Verdict] | None = None
         self.derived: LruCache[str, Any] = LruCache(max_entries=8)
+
+    if not TYPE_CHECKING:  # a type checker knows the names
+
+        def __getattr__(self, name):
+            raise missing_attribute("a ContextGatekeeper", name, [*vars(ContextGatekeeper)])
 
     def __repr__(self) -> str:
         """Return the budget, the strategy, and how much it holds; no text of the conversation."""
@@ -252,12 +259,12 @@ class ContextGatekeeper:
             ConfigError: the budget is not positive, or a setting is out of range.
         """
         check_str("query", query)
-        budget = self._token_budget if token_budget is None else _checked_budget(token_budget)
+        budget = self._token_budget if token_budget is None else token_budget
+        check_tokens("token_budget", budget, at_least=1)
         given: dict[str, Any] = {"strategy": strategy, "coverage": coverage, "trim": trim}
         changed = {name: value for name, value in given.items() if value not in (None, getattr(self._config, name))}
         config = replace(self._config, **changed) if changed else self._config
-        if asked_at is not None and not isinstance(asked_at, datetime):
-            raise TypeError(f"asked_at must be a datetime or None, got {type(asked_at).__name__}")
+        check_type("asked_at", asked_at, datetime, None)
         with stage(SELECTION) as seen:
             vector = self._query_vector(query)
             with self._lock:
@@ -378,14 +385,6 @@ class ContextGatekeeper:
         self._blocks, self._vectors = self._blocks[:turn_count], self._vectors[:turn_count]
         newest = [map(count_terms, block.texts) for block in self._blocks[-TopicMap.NEWEST :]]
         self._topic_map.cut(turn_count, newest=[user.keys() | assistant.keys() for user, assistant in newest])
-
-
-def _checked_budget(token_budget: int) -> int:
-    if isinstance(token_budget, bool) or not isinstance(token_budget, int):
-        raise TypeError(f"token_budget must be an int, got {type(token_budget).__name__}")
-    if token_budget < 1:
-        raise ConfigError(f"token_budget must be 1 or more tokens, got {token_budget}")
-    return token_budget
 
 
 def _checked_turn(position: int, turn: object) -> Turn | tuple[str, str]:

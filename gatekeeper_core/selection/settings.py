@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.selection.constraints import CONSTRAINT_TOKENS
 
 
+@with_suggestions()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatekeeperConfig:
     """All settings of a gatekeeper. A weight of 0 switches its part of the score off.

@@ -23,6 +23,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, cast
 
+from gatekeeper_core.arguments import with_suggestions
+
 if TYPE_CHECKING:
     from array import array
 
@@ -102,6 +104,7 @@ class RecordStore(Protocol):
         """
 
 
+@with_suggestions()
 class MemoryScope(NamedTuple):
     """Whose memories: a user of a tenant. Nothing is shared between two scopes."""
 

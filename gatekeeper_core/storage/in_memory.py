@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from threading import RLock
-from typing import TYPE_CHECKING
 
-from gatekeeper_core.storage.base import BlobRecord, BlobStore
+from gatekeeper_core.errors import check_type
+from gatekeeper_core.storage.base import BlobRecord, BlobStore, Store
 from gatekeeper_core.tokens import check_tokens
-
-if TYPE_CHECKING:
-    from gatekeeper_core.storage.base import Store
 
 
 def in_memory_store() -> Store:
@@ -44,8 +41,7 @@ class InMemoryBlobStore(BlobStore):
         self._lock = RLock()
 
     def put(self, scope: str, blob_id: str, data: bytes, /) -> None:
-        if not isinstance(data, bytes):
-            raise TypeError(f"data must be bytes, got {type(data).__name__}")
+        check_type("data", data, bytes)
         with self._lock:
             self.delete(scope, blob_id)  # a dictionary keeps the place of a key that is there
             self._blobs.setdefault(scope, {})[blob_id] = data

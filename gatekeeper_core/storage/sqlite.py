@@ -16,6 +16,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from threading import RLock
 from typing import NamedTuple
 
+from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.events import PURGE_FAILED, STORE_CHECKED
 from gatekeeper_core.observation import tell
@@ -51,6 +52,7 @@ class StoreInfo(NamedTuple):
     tombstones: int
 
 
+@with_suggestions()
 class SQLiteStore(TableStore):
     """A ``Store`` in a file.
 

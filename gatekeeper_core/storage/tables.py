@@ -33,6 +33,7 @@ from gatekeeper_core.errors import (
     ForgottenError,
     StaleReadError,
     check_str,
+    check_type,
 )
 from gatekeeper_core.events import STORE_FORGOT
 from gatekeeper_core.messages import Message
@@ -498,8 +499,7 @@ class _ThreadBlobs(BlobStore):
         self._tenant, self._thread = tenant, thread
 
     def put(self, scope: str, blob_id: str, data: bytes, /) -> None:
-        if not isinstance(data, bytes):
-            raise TypeError(f"data must be bytes, got {type(data).__name__}")
+        check_type("data", data, bytes)
         key, name = self._key(scope), self._store._key(blob_id)
         chunks = [data[start : start + CHUNK_BYTES] for start in range(0, len(data), CHUNK_BYTES)]
         with self._store._saving(self._tenant, b"scope", *key, thread=self._thread) as transaction:
@@ -651,6 +651,5 @@ def _sources_of(record: MemoryRecord) -> tuple[str, ...]:
 def check_records(records: Iterable[MemoryRecord]) -> set[str]:
     """Return the threads that the texts of memories come from; TypeError where one is no ``MemoryRecord``."""
     for record in records:
-        if not isinstance(record, MemoryRecord):
-            raise TypeError(f"records must be MemoryRecord, got {type(record).__name__}")
+        check_type("records", record, MemoryRecord)
     return {source for record in records for source in _sources_of(record)}

@@ -35,6 +35,7 @@ from gatekeeper_chat.errors import (
 )
 from gatekeeper_chat.stream import Assembly, events
 from gatekeeper_chat.wire import Reply, read_reply, wire_messages, wire_tools
+from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.errors import ConfigError, check_range, check_str
 from gatekeeper_core.events import ANSWER, RETRY
 from gatekeeper_core.native.reading import read_messages
@@ -62,6 +63,7 @@ _CUT_OFF = (
 )
 
 
+@with_suggestions()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatConfig:
     """The settings of a client; the defaults are MiniMax's.
@@ -110,6 +112,7 @@ class ChatConfig:
             check_range(self, "temperature", low=0, high=2)
 
 
+@with_suggestions()
 class ChatClient:
     """A model behind an address. Close it, or use it in a ``with``. Safe to use from several threads.
 

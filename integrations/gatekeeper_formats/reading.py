@@ -19,6 +19,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.messages import Message, Turn, group_turns, validate_messages
 from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_formats.base import (
@@ -72,6 +73,7 @@ class Unread(NamedTuple):
     reason: str
 
 
+@with_suggestions()
 def read_conversation(
     file: str | os.PathLike[str] | BinaryIO,
     *,

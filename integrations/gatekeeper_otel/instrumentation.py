@@ -6,6 +6,8 @@ from threading import Lock
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from gatekeeper_core.arguments import with_suggestions
+from gatekeeper_core.errors import check_type
 from gatekeeper_core.observation import add_observer, remove_observer
 from gatekeeper_otel.observing import OpenTelemetryObserver
 
@@ -37,6 +39,7 @@ _lock = Lock()
 _current: Instrumentation | None = None
 
 
+@with_suggestions()
 def instrument(
     *,
     tracer_provider: TracerProvider | None = None,
@@ -61,8 +64,7 @@ def instrument(
     []
     """
     global _current  # as the list of observers: one for the process
-    if not isinstance(conversation_ids, bool):
-        raise TypeError(f"conversation_ids must be a bool, got {type(conversation_ids).__name__}")
+    check_type("conversation_ids", conversation_ids, bool)
     observer = OpenTelemetryObserver(
         tracer_provider=tracer_provider, meter_provider=meter_provider, conversation_ids=conversation_ids
     )

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from psycopg_pool import ConnectionPool
 
+from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.errors import StorageError
 from gatekeeper_core.events import NO_VECTORS, PURGE_FAILED, STORE_OPENED, VECTORS_UNINDEXED
 from gatekeeper_core.observation import tell
@@ -94,6 +95,7 @@ class StoreInfo(NamedTuple):
     vectors: str
 
 
+@with_suggestions()
 class PostgresStore(TableStore):
     """A ``Store`` in a PostgreSQL database.
 

@@ -13,12 +13,14 @@ except ModuleNotFoundError as error:
     needed = 'gatekeeper_tokenizers.huggingface needs tokenizers: pip install "context-gatekeeper[tokenizers]"'
     raise ImportError(needed, name=error.name) from error
 
+from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.errors import ConfigError
 
 if TYPE_CHECKING:
     from gatekeeper_core.tokens import TokenCounter
 
 
+@with_suggestions()
 def tokenizers_counter(tokenizer: Tokenizer | str | Path) -> TokenCounter:
     """Return what counts the tokens of a text as the tokenizer of an open model does.
 

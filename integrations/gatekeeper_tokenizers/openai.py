@@ -16,6 +16,7 @@ except ModuleNotFoundError as error:
     needed = 'gatekeeper_tokenizers.openai needs tiktoken: pip install "context-gatekeeper[tiktoken]"'
     raise ImportError(needed, name=error.name) from error
 
+from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ _ADDRESSES = {
 }
 
 
+@with_suggestions()
 def tiktoken_counter(encoding: tiktoken.Encoding | str) -> TokenCounter:
     """Return what counts the tokens of a text as OpenAI's models do.
 

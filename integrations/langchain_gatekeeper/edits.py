@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from langchain.agents.middleware.types import AgentMiddleware
 
+from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.strategies import HistoryConfig, budget_for_window
 from gatekeeper_core.events import EDIT, WINDOW_UNKNOWN
@@ -43,6 +44,7 @@ else:
 Editor = TypeVar("Editor", bound=AgentMiddleware[Any, Any])
 
 
+@with_suggestions()
 def delay_edits(
     editor: Editor,
     *,

@@ -14,6 +14,7 @@ from langchain_core.messages import BaseMessage, SystemMessage, get_buffer_strin
 from pydantic import Field, InstanceOf, PlainValidator, PrivateAttr, SkipValidation
 from typing_extensions import Self
 
+from gatekeeper_core.arguments import unknown_argument
 from gatekeeper_core.context.history.pins import Pins
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.selector import ThreadSelector
@@ -57,8 +58,8 @@ class GatekeeperChatMemory(LastSelections, BaseChatMemory):
 
     Raises:
         pydantic.ValidationError: a field has the wrong type; of ``embedder`` a ``TypeError``.
-        ConfigError: an argument is unknown, ``k`` is not ``keep_newest``, or ``config`` says how a run is to be made
-            smaller.
+        TypeError: an argument is unknown.
+        ConfigError: ``k`` is not ``keep_newest``, or ``config`` says how a run is to be made smaller.
 
     >>> memory = GatekeeperChatMemory(config=HistoryConfig(passthrough_below=0))
     >>> memory.save_context({"input": "The Redis port is 6380."}, {"output": "Noted."})
@@ -86,12 +87,9 @@ class GatekeeperChatMemory(LastSelections, BaseChatMemory):
     _kept: _Kept | None = PrivateAttr(default=None)
 
     def __init__(self, **arguments: Any) -> None:
-        unknown = sorted(arguments.keys() - type(self).model_fields.keys())
-        if unknown:
-            raise ConfigError(
-                f"GatekeeperChatMemory has no argument {', '.join(unknown)}: further settings go into config, as in "
-                "config=HistoryConfig(shadow=True)"
-            )
+        fields = type(self).model_fields
+        if unknown := [name for name in arguments if name not in fields]:
+            raise TypeError(f"GatekeeperChatMemory() {unknown_argument(unknown[0], fields)}")
         super().__init__(**arguments)
 
     def model_post_init(self, context: Any, /) -> None:

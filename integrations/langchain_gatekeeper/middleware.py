@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 from langchain.agents.middleware.types import AgentMiddleware
 from langgraph.runtime import get_runtime
 
+from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.context.prompt.adapter_selection import LastContexts
 from gatekeeper_core.messages import thread_name
 from langchain_gatekeeper.events import aannounce, announce
 from langchain_gatekeeper.messages import read_message, same_objects, usages_of
 from langchain_gatekeeper.requests import AgentRequests, Owner, owner_of
-from langchain_gatekeeper.selectors import message_selector
+from langchain_gatekeeper.selectors import SelectorOptions, message_selector
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.prompt.builder import ContextBuilder
     from gatekeeper_core.messages import Provider
     from gatekeeper_core.storage.base import RecordStore
-    from langchain_gatekeeper.selectors import SelectorOptions
 
     Answer = ModelResponse[Any] | AIMessage | ExtendedModelResponse[Any]
     Middleware = AgentMiddleware[AgentState[Any], Any, Any]
@@ -38,6 +38,7 @@ else:
     Middleware = AgentMiddleware  # LangChain 1.0 takes fewer type parameters
 
 
+@with_suggestions(SelectorOptions)
 class GatekeeperMiddleware(LastContexts, Middleware):
     """A middleware that sends the model what the user's message needs; state and checkpoints keep everything.
 

@@ -10,6 +10,7 @@ from langchain_core.messages import BaseMessage, MessageLikeRepresentation
 from langchain_core.prompt_values import PromptValue
 from langchain_core.runnables import Runnable, RunnableConfig
 
+from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.strategies import budget_for_window, with_options
 from gatekeeper_core.context.prompt.adapter_selection import LastSelections
@@ -18,7 +19,7 @@ from langchain_gatekeeper.cache_marks import marked_messages
 from langchain_gatekeeper.events import aannounce, announce
 from langchain_gatekeeper.messages import as_messages, read_message, text_of, usage_of
 from langchain_gatekeeper.models import is_anthropic, prices_of, window_of
-from langchain_gatekeeper.selectors import message_selector
+from langchain_gatekeeper.selectors import SelectorOptions, message_selector
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -30,9 +31,9 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.history.strategies import HistoryConfig
     from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.storage.base import RecordStore
-    from langchain_gatekeeper.selectors import SelectorOptions
 
 
+@with_suggestions(SelectorOptions)
 class GatekeeperSelector(LastSelections, Runnable[Any, Any]):
     """A step that lets through what the question needs, in place of ``trim_messages``.
 
@@ -149,6 +150,7 @@ class GatekeeperSelector(LastSelections, Runnable[Any, Any]):
         return {**data, self._messages_key: kept} if isinstance(data, dict) else kept
 
 
+@with_suggestions(SelectorOptions)
 def select_messages(
     messages: Sequence[MessageLikeRepresentation] | PromptValue,
     config: HistoryConfig | None = None,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from langchain_core.runnables import RunnableConfig
 from langchain_core.tools import BaseTool, StructuredTool
 
+from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS, RECALL_TOOL_DESCRIPTION, RECALL_TOOL_NAME
 from gatekeeper_core.context.tool_results.context import memory_of
 from gatekeeper_core.context.tool_results.working_memory import (
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from langchain_gatekeeper.runnable import GatekeeperSelector
 
 
+@with_suggestions()
 def recall_tool(
     gatekeeper: GatekeeperMiddleware | GatekeeperSelector, *, max_tokens: int = RECALL_BUDGET_TOKENS
 ) -> BaseTool:
@@ -51,6 +53,7 @@ def recall_tool(
     return StructuredTool.from_function(recall, name=RECALL_TOOL_NAME, description=RECALL_TOOL_DESCRIPTION)
 
 
+@with_suggestions()
 def working_memory_tool(memory: WorkingMemory | ThreadMemories, *, budget_tokens: int = READ_BUDGET_TOKENS) -> BaseTool:
     r"""Return the tool with which a model reads what was put aside in working memory, a part at a time.
 

@@ -66,7 +66,7 @@ def test_an_option_that_cannot_be_is_refused_by_its_name(door: Any, options: dic
 def test_the_function_takes_the_same_options_and_no_others() -> None:
     assert [one.text for one in select_messages(["a", ("ai", "b"), "c"], strategy="window", keep_newest=0)] == ["c"]
     for options in ({"states": None}, {"clock": len}):
-        with pytest.raises(TypeError, match="unexpected keyword argument"):
+        with pytest.raises(TypeError, match="has no argument"):
             select_messages(["hi"], **options)
 
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from dataclasses import replace
 
+from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.context.history.ledger import CountedMessages
 from gatekeeper_core.context.history.rounds import Round, check_language_and_memory, read_rounds
 from gatekeeper_core.context.history.shrink import Compaction, Shrinking, Strategy
@@ -33,6 +34,7 @@ _MARKED = 40
 """Tokens that a text is not cut below as long as there are others to cut, so that the mark of the cut is left."""
 
 
+@with_suggestions()
 class ContextCompressor:
     """A compressor that makes conversations fit a limit, and changes no more than that takes.
 
@@ -58,18 +60,6 @@ class ContextCompressor:
     ['[6 earlier messages left out]', 'question 6', 'question 7', 'question 8']
     """
 
-    __slots__ = (
-        "_aggressive_keep",
-        "_count",
-        "_headroom",
-        "_keep_recent",
-        "_limit",
-        "_locale",
-        "_max_tokens",
-        "_summarizer",
-        "_working_memory",
-    )
-
     def __init__(
         self,
         max_tokens: int,
@@ -86,10 +76,8 @@ class ContextCompressor:
         check_tokens("keep_recent", keep_recent)
         check_tokens("aggressive_keep", aggressive_keep)
         check_number("headroom", headroom, low=0, high=1)
-        self._max_tokens = max_tokens
-        self._keep_recent = keep_recent
-        self._headroom = headroom
-        self._aggressive_keep = aggressive_keep
+        self._max_tokens, self._headroom = max_tokens, headroom
+        self._keep_recent, self._aggressive_keep = keep_recent, aggressive_keep
         check_language_and_memory(locale, working_memory)
         check_summarizer(summarizer)
         self._summarizer, self._working_memory, self._locale = summarizer, working_memory, locale

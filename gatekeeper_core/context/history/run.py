@@ -18,6 +18,7 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.call_log import CallLog
 from gatekeeper_core.context.history.ledger import CountedMessages
@@ -59,6 +60,7 @@ Source: ours, recorded runs of agents; each chosen on one half of the coding run
 """
 
 
+@with_suggestions()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunConfig:
     """Settings of a run that gives way when a request is over its limit.

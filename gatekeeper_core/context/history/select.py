@@ -21,6 +21,7 @@ from os.path import basename
 from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, cast
 
+from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.context.history.account import Costs, ThreadAccount
 from gatekeeper_core.context.history.digests import PastDigests, digest_past, with_digests
 from gatekeeper_core.context.history.pins import Pins, check_pins, has_observations, instructions_in, positions_of
@@ -60,6 +61,7 @@ _RECALLED_PART = 5
 """Part of the room for turns that are recalled beside digests, as 1 / so much. Source: ours."""
 
 
+@with_suggestions()
 def select_history(
     messages: Sequence[Message] | Sequence[Mapping[str, Any]],
     *,

@@ -28,6 +28,7 @@ from gatekeeper_core.context.history.view import HistoryView, ThreadState
 from gatekeeper_core.context.tool_results.context import ThreadCompressor
 from gatekeeper_core.embedding import Embedder
 from gatekeeper_core.encoder import TextEncoder, encoder_of
+from gatekeeper_core.errors import check_type
 from gatekeeper_core.events import CHEAPER, HISTORY, LEFT_OUT, NO_ROOM, STATE_LOST, USAGE, WINDOW_UNKNOWN, Event, Level
 from gatekeeper_core.messages import Message, thread_name
 from gatekeeper_core.observation import stage, tell
@@ -144,8 +145,7 @@ class ThreadSelector(Generic[Item]):
         pinned: Pins = (),
         exclude: Pins = (),
     ) -> None:
-        if config is not None and not isinstance(config, HistoryConfig):
-            raise TypeError(f"config must be a HistoryConfig, got {type(config).__name__}")
+        check_type("config", config, HistoryConfig, None)
         check_pins("pinned", pinned)
         check_pins("exclude", exclude)
         if not callable(read):

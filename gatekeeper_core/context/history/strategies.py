@@ -21,10 +21,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
+from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.context.history.reading import History
 from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.view import HistoryView
-from gatekeeper_core.errors import ConfigError, check_range
+from gatekeeper_core.errors import ConfigError, check_range, check_type
 from gatekeeper_core.messages import Message, Turn
 from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
@@ -60,6 +61,7 @@ _WINDOW_TURNS = 20
 """Most turns of a window. Source: specification 001-56."""
 
 
+@with_suggestions()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryConfig:
     """Settings for the selection of a thread's history.
@@ -144,8 +146,9 @@ def with_options(config: HistoryConfig | None, **options: Any) -> HistoryConfig:
     0.7
     """
     config = HistoryConfig() if config is None else config
-    if not isinstance(config, HistoryConfig):
-        raise TypeError(f"config must be a HistoryConfig, got {type(config).__name__}")
+    if isinstance(config, int):
+        raise TypeError(f"config must be a HistoryConfig, got int: a budget goes by name, token_budget={config}")
+    check_type("config", config, HistoryConfig)
     named = {name: value for name, value in options.items() if value is not None}
     return replace(config, **named) if named else config
 

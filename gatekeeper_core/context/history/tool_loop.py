@@ -26,6 +26,7 @@ from collections.abc import Container, Sequence
 from itertools import accumulate
 from typing import Any
 
+from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.context.history.ledger import CountedMessages
 from gatekeeper_core.context.history.rounds import (
     Counts,
@@ -40,13 +41,14 @@ from gatekeeper_core.context.history.rounds import (
 from gatekeeper_core.context.history.shrink import RESULT_FLOORS, Compaction, Shrinking, Strategy, compress
 from gatekeeper_core.context.history.summarizer import PlainSummarizer, Summarizer, check_summarizer
 from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults, memory_of
-from gatekeeper_core.errors import check_number
+from gatekeeper_core.errors import check_number, check_type
 from gatekeeper_core.messages import Message, is_summary
 from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
 
+@with_suggestions()
 def compact_messages(
     messages: Sequence[Message],
     *,
@@ -125,8 +127,7 @@ def compact_in_place(messages: list[Message], **arguments: Any) -> Compaction:
     >>> compact_in_place([Message("user", "hello")]).strategy
     'none'
     """
-    if not isinstance(messages, list):
-        raise TypeError(f"messages must be a list, got {type(messages).__name__}")
+    check_type("messages", messages, list)
     compaction = compact_messages(messages, **arguments)
     messages[:] = compaction.messages
     return compaction

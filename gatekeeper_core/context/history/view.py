@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
+from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.pricing.policy import PolicyState
 
@@ -148,6 +149,7 @@ class HistoryView(NamedTuple):
         }
 
 
+@with_suggestions()
 class ThreadState(NamedTuple):
     """The state of a thread between two calls: pass the ``state`` of the view before.
 
@@ -210,6 +212,7 @@ class ThreadState(NamedTuple):
         return is_wrapped or text == before.current.user_text
 
 
+@with_suggestions()
 def keep(messages: Sequence[_Item], view: HistoryView) -> list[_Item]:
     """Return the messages to send: the caller's own objects, and the view's where one has another form.
 

@@ -16,8 +16,9 @@ from itertools import groupby, islice
 from operator import itemgetter
 from typing import NamedTuple, cast
 
-from gatekeeper_core.context.memory.thread import Thread, check_thread
+from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.data_files import expanded, rows
+from gatekeeper_core.errors import check_type
 from gatekeeper_core.selection.anchors import count_terms, folded
 from gatekeeper_core.storage.base import MemoryCategory
 from gatekeeper_core.text import HAN, LazyPattern, data_pattern, is_question, sentences
@@ -74,7 +75,7 @@ def extract(thread: Thread, after_seq: int = -1) -> Extraction:
     >>> [(each.text, each.category) for each in said.found]
     [('I live in Paris', 'fact'), ('I prefer short answers', 'user_preference')]
     """
-    check_thread(thread)
+    check_type("thread", thread, Thread)
     items: list[Extracted | ForgetRequest] = []
     dropped = 0
     for seq, text in user_texts(thread, after_seq):

@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import replace
 from itertools import count, islice
 
+from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.context.memory.search import (
     MAX_CANDIDATES,
     RELATED,
@@ -28,7 +29,7 @@ from gatekeeper_core.context.memory.search import (
 )
 from gatekeeper_core.context.memory.thread import retry_conflicts
 from gatekeeper_core.embedding import Embedded, Embedder, embed, embedding_mark
-from gatekeeper_core.errors import ConfigError, ConflictError, check_number, check_str
+from gatekeeper_core.errors import ConfigError, ConflictError, check_number, check_str, check_type
 from gatekeeper_core.events import EMBEDDER_FAILED, MEMORY_FORGET, MEMORY_SEARCH, MEMORY_WRITE
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.selection.anchors import count_terms, folded, telling_terms
@@ -54,6 +55,7 @@ def keeps_memories(store: object) -> bool:
     return all(callable(getattr(store, name, None)) for name in ("put_memories", "find_memories", "delete_memories"))
 
 
+@with_suggestions()
 class LongTermMemory:
     """The memories of users, in a store that may be shared; thread-safe.
 
@@ -381,8 +383,7 @@ class LongTermMemory:
 
 
 def _check_scope(scope: MemoryScope) -> None:
-    if not isinstance(scope, MemoryScope):
-        raise TypeError(f"scope must be a MemoryScope, got {type(scope).__name__}")
+    check_type("scope", scope, MemoryScope)
     _check_name("scope.tenant", scope.tenant)
     _check_name("scope.user", scope.user)
 

@@ -32,8 +32,8 @@ from gatekeeper_core.context.history.summarizer import (
 from gatekeeper_core.context.memory.summary_record import Summary, fit_summary, merged
 from gatekeeper_core.context.memory.summary_sentences import CONTEXT_TURNS, read_turns, spoken_text
 from gatekeeper_core.context.memory.support import unsupported
-from gatekeeper_core.context.memory.thread import WRITE_ATTEMPTS, Thread, check_thread
-from gatekeeper_core.errors import ConfigError, ConflictError, CorruptionError, check_range
+from gatekeeper_core.context.memory.thread import WRITE_ATTEMPTS, Thread
+from gatekeeper_core.errors import ConfigError, ConflictError, CorruptionError, check_range, check_type
 from gatekeeper_core.events import SUMMARY, SUMMARY_MODEL, Event
 from gatekeeper_core.messages import Message, conversation_locale, group_turns, is_answered, turn_role
 from gatekeeper_core.observation import stage
@@ -152,8 +152,7 @@ class ThreadSummary:
         token_counter: TokenCounter | None = None,
         summarizer: Summarizer | PlainSummarizer | None = None,
     ) -> None:
-        if not isinstance(config, SummaryConfig | None):
-            raise TypeError(f"config must be a SummaryConfig, got {type(config).__name__}")
+        check_type("config", config, SummaryConfig, None)
         check_summarizer(summarizer)
         self.config = config or SummaryConfig()
         self._store = store
@@ -199,7 +198,7 @@ class ThreadSummary:
         raises, gives nothing or too much, or holds a name or number that nobody said. What is covered does not change,
         and may grow meanwhile.
         """
-        check_thread(thread)
+        check_type("thread", thread, Thread)
         return self._exclusively(SUMMARY_MODEL, thread, partial(self._by_model, thread))
 
     # --- One update ---------------------------------------------------------------------------------------------------
@@ -207,7 +206,7 @@ class ThreadSummary:
     def _update(
         self, thread: Thread, before_seq: int | None, wait_seconds: float, *, only_if_due: bool
     ) -> SummaryUpdate:
-        check_thread(thread)
+        check_type("thread", thread, Thread)
         if before_seq is not None:
             check_tokens("before_seq", before_seq)
         # Up to the end of the last finished turn that ends before the message.
@@ -333,7 +332,7 @@ class ThreadSummary:
 
     def _load(self, thread: Thread, *, since: tuple[int, str] | None = None) -> _Stored:
         """Return what is stored and holds for a conversation, or was made beyond the checkpoint ``since`` of it."""
-        check_thread(thread)
+        check_type("thread", thread, Thread)
         try:
             record = self._store.load_record(thread.tenant, thread.id, _KIND)
             if record is None:

@@ -13,7 +13,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, TypeVar
 
-from gatekeeper_core.errors import ConfigError, ConflictError
+from gatekeeper_core.arguments import with_suggestions
+from gatekeeper_core.errors import ConfigError, ConflictError, check_type
 from gatekeeper_core.messages import Message, digests_of
 from gatekeeper_core.storage.base import DerivedRecord, MessageStore, RecordStore
 
@@ -24,6 +25,7 @@ loses eight times in a row at every tenth change, and 64 times in a row at one i
 Result = TypeVar("Result")
 
 
+@with_suggestions()
 @dataclass(frozen=True, slots=True)
 class Thread:
     """A conversation with its name and its owner.
@@ -93,12 +95,6 @@ class Thread:
         return {seq: self._digests[seq + 1] for seq in seqs if -1 <= seq <= self.last_seq}
 
 
-def check_thread(thread: object) -> None:
-    """Raise TypeError for what is no Thread."""
-    if not isinstance(thread, Thread):
-        raise TypeError(f"thread must be a Thread, got {type(thread).__name__}")
-
-
 class StoredThreads:
     """The threads of a store as values. Nothing is kept here: each load reads the thread as it is stored.
 
@@ -146,7 +142,7 @@ class NewRecord(NamedTuple):
 
 def load_record(store: RecordStore, thread: Thread, kind: str) -> DerivedRecord | None:
     """Return the newest record of a kind of a thread, None where there is none; raises what the store raises."""
-    check_thread(thread)
+    check_type("thread", thread, Thread)
     return store.load_record(thread.tenant, thread.id, kind)
 
 

@@ -18,7 +18,7 @@ from gatekeeper_core.context.history.rounds import as_summary
 from gatekeeper_core.context.history.strategies import HistoryConfig, OnError, check_reserve
 from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.builder import ContextBuilder
-from gatekeeper_core.errors import BudgetError, ConfigError
+from gatekeeper_core.errors import BudgetError, ConfigError, check_type
 from gatekeeper_core.events import OVER_BUDGET, REQUEST
 from gatekeeper_core.messages import Message, is_answered, is_summary, thread_name
 from gatekeeper_core.observation import stage, tell
@@ -121,8 +121,7 @@ class ThreadRequests(Generic[Item]):
         write: Callable[[Message, Sequence[Piece[Item]]], Item],
         on_error: OnError = "fallback",
     ) -> None:
-        if not isinstance(builder, ContextBuilder):
-            raise TypeError(f"builder must be a ContextBuilder, got {type(builder).__name__}")
+        check_type("builder", builder, ContextBuilder)
         if on_error not in ("fallback", "raise"):
             raise ConfigError(f'on_error must be "fallback" or "raise", got {on_error!r}')
         self._builder = builder

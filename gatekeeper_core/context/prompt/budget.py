@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import NamedTuple, get_args
 
+from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.context.history.strategies import RECENT_TURNS, HistoryConfig
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.text import Locale
@@ -75,6 +76,7 @@ class BudgetShares:
         return ContextBudget(*(total_tokens * getattr(self, name) // 1000 for name in ContextBudget._fields))
 
 
+@with_suggestions()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextBuilderConfig:
     """Settings of a ``ContextBuilder``.

@@ -18,6 +18,7 @@ from dataclasses import replace
 from os import urandom
 from typing import TYPE_CHECKING, Any, cast
 
+from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory, keeps_memories
@@ -31,6 +32,7 @@ from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.pointers import check_key
 from gatekeeper_core.context.tool_results.working_memory import ThreadMemories
 from gatekeeper_core.encoder import encoder_of
+from gatekeeper_core.errors import check_type
 from gatekeeper_core.events import BUILD
 from gatekeeper_core.messages import Message, common_beginning
 from gatekeeper_core.observation import stage
@@ -55,6 +57,7 @@ _OFFLOADED_BYTES = 256 * 2**20
 """Bytes of offloaded tool results in this process. Source: ours; four threads at their quota."""
 
 
+@with_suggestions()
 class ContextBuilder:
     """A builder of prompts for any number of conversations; safe to use from several threads.
 
@@ -98,8 +101,7 @@ class ContextBuilder:
         session_key: bytes | None = None,
         embedder: Embedder | TextEncoder | None = None,
     ) -> None:
-        if config is not None and not isinstance(config, ContextBuilderConfig):
-            raise TypeError(f"config must be a ContextBuilderConfig, got {type(config).__name__}")
+        check_type("config", config, ContextBuilderConfig, None)
         count = checked_counter(token_counter)
         session_key = None if session_key is None else check_key(session_key)
         if tool_results is None:
@@ -207,16 +209,10 @@ class ContextBuilder:
             TypeError: an argument has the wrong type.
         """
         check_tokens("reserve_tokens", reserve_tokens)
-        kinds: tuple[tuple[str, object, tuple[type, ...]], ...] = (
-            ("prices", prices, (ModelPrices, type(None))),
-            ("thread", thread, (Thread, type(None))),
-            ("prompt", prompt, (str,)),
-            ("system_prompt", system_prompt, (str, SystemPrompt)),
-        )
-        for name, value, allowed in kinds:
-            if not isinstance(value, allowed):
-                named = " or a ".join(kind.__name__ for kind in allowed if kind is not type(None))
-                raise TypeError(f"{name} must be a {named}, got {type(value).__name__}")
+        check_type("prices", prices, ModelPrices, None)
+        check_type("thread", thread, Thread, None)
+        check_type("prompt", prompt, str)
+        check_type("system_prompt", system_prompt, str, SystemPrompt)
         parts, included = self._parts, include_current_input if safety_net else None
         options = BuildOptions(included, debug, tools, reserve_tokens, pin, prices, recall)
         with stage(BUILD, thread=thread.id if thread else None, log=debug) as seen:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.context.memory.summary_record import fit_summary
 from gatekeeper_core.context.memory.task import ActiveTask
 from gatekeeper_core.context.memory.task_text import cleared_steps, pin_text, stand_in_text, status_text
@@ -42,6 +43,7 @@ JOIN_TOKENS = 2
 """Kept free for each optional part, and for each system message: some providers take one, and they are joined."""
 
 
+@with_suggestions()
 class SystemPrompt(NamedTuple):
     """A system prompt in two parts, so that a cache of the prompt's prefix can hold the first.
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
 
+from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.tool_results.context import ResultContext, memory_of
 from gatekeeper_core.context.tool_results.digest import (
@@ -47,7 +48,7 @@ from gatekeeper_core.context.tool_results.working_memory import (
     border_before,
     encoded,
 )
-from gatekeeper_core.errors import ConfigError, check_number, check_str
+from gatekeeper_core.errors import ConfigError, check_number, check_str, check_type
 from gatekeeper_core.events import TOOL_RESULT
 from gatekeeper_core.messages import Message
 from gatekeeper_core.observation import stage
@@ -268,6 +269,7 @@ class _Job:
         return sample_lines(self.text, self.task.query, max_chars=_ANALYSED_CHARS)
 
 
+@with_suggestions()
 class ToolResultCompressor:
     r"""A compressor of tool results, each by its kind.
 
@@ -309,9 +311,7 @@ class ToolResultCompressor:
         strategies: Mapping[str, DigestFunction | str] | None = None,
         token_counter: TokenCounter | None = None,
     ) -> None:
-        if not isinstance(working_memory, WorkingMemory | ThreadMemories | None):
-            got = type(working_memory).__name__
-            raise TypeError(f"working_memory must be a WorkingMemory or ThreadMemories, got {got}")
+        check_type("working_memory", working_memory, WorkingMemory, ThreadMemories, None)
         check_number("min_chars", min_chars, low=0, integer=True)
         check_number("max_tokens", max_tokens, low=_MIN_TOKENS, integer=True)
         for name, limit in byte_limits.items():
@@ -358,9 +358,8 @@ class ToolResultCompressor:
             ConfigError: ``age_rounds`` is negative, or a name is empty.
         """
         check_str("text", text)
-        for name, value in (("tool_name", tool_name), ("query", query)):
-            if value is not None and not isinstance(value, str):
-                raise TypeError(f"{name} must be str or None, got {type(value).__name__}")
+        check_type("tool_name", tool_name, str, None)
+        check_type("query", query, str, None)
         check_tokens("age_rounds", age_rounds)
         live = tuple(live)
         memory = memory_of(self, thread_id, tenant=tenant)
@@ -394,10 +393,8 @@ class ToolResultCompressor:
             TypeError: an argument has the wrong type.
             ConfigError: a name is empty.
         """
-        if not isinstance(message, Message):
-            raise TypeError(f"message must be a Message, got {type(message).__name__}")
-        if not isinstance(context, ResultContext):
-            raise TypeError(f"context must be a ResultContext, got {type(context).__name__}")
+        check_type("message", message, Message)
+        check_type("context", context, ResultContext)
         from hashlib import sha256  # here, because a conversation that compresses nothing needs no digest
 
         memory = memory_of(self, context.thread_id, tenant=context.tenant)

@@ -21,11 +21,12 @@ from functools import partial
 from threading import RLock
 from typing import NamedTuple
 
+from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.tool_results.digest import gap, shortened, with_gaps, with_neighbours
 from gatekeeper_core.context.tool_results.pointers import Pointer, check_key, defused, keyed_id, one_line, pointer_id
 from gatekeeper_core.context.tool_results.query_match import QueryMatcher
-from gatekeeper_core.errors import ConfigError, check_str
+from gatekeeper_core.errors import ConfigError, check_str, check_type
 from gatekeeper_core.storage.base import BlobStore, Store, thread_blobs
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 from gatekeeper_core.truncation import truncate_to_tokens
@@ -79,6 +80,7 @@ class _Entry(NamedTuple):
     used_at: float
 
 
+@with_suggestions()
 class WorkingMemory:
     r"""Offloaded texts of one thread, by pointers that only this thread can make and follow.
 
@@ -227,8 +229,7 @@ class WorkingMemory:
         for name, value in (("start", start), ("end", end)):
             if value is not None:
                 check_tokens(name, value)
-        if query is not None and not isinstance(query, str):
-            raise TypeError(f"query must be str, got {type(query).__name__}")
+        check_type("query", query, str, None)
         if lines is not None:
             if len(lines) != 2:
                 raise TypeError("lines must be a tuple of the first and the last line")
@@ -361,6 +362,7 @@ class WorkingMemory:
         return Reading(truncate_to_tokens(text, budget_tokens, token_counter=self._counter), True, complete)
 
 
+@with_suggestions()
 class ThreadMemories:
     """The working memories of many threads; safe to use from several threads of the process.
 

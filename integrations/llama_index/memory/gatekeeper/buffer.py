@@ -14,6 +14,7 @@ from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.memory.types import DEFAULT_CHAT_STORE_KEY
 from llama_index.core.storage.chat_store import BaseChatStore, SimpleChatStore
 
+from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.errors import BudgetError
 from llama_index.memory.gatekeeper.fields import MemoryFields, MemoryOptions
 from llama_index.memory.gatekeeper.messages import Question, text_of
@@ -40,6 +41,7 @@ class GatekeeperMemoryBuffer(MemoryFields, ChatMemoryBuffer):
         return "GatekeeperMemoryBuffer"
 
     @classmethod
+    @with_suggestions(MemoryOptions)
     def from_defaults(  # type: ignore[override]  # more names than its base
         cls,
         chat_history: list[ChatMessage] | None = None,
@@ -54,7 +56,8 @@ class GatekeeperMemoryBuffer(MemoryFields, ChatMemoryBuffer):
 
         Raises:
             ConfigError: two different budgets are given.
-            ValueError: an option is unknown or out of range.
+            TypeError: an option is unknown.
+            ValueError: an option is out of range.
         """
         history, stock = None if chat_history is None else list(chat_history), super().from_defaults
         return cls._from_stock(

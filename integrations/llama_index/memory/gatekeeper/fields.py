@@ -15,9 +15,10 @@ from llama_index.core.constants import DEFAULT_CONTEXT_WINDOW
 from llama_index.core.memory.types import DEFAULT_CHAT_STORE_KEY
 from llama_index.core.schema import BaseComponent
 from llama_index.core.workflow import Workflow
-from pydantic import PlainValidator, TypeAdapter
+from pydantic import PlainValidator, TypeAdapter, model_validator
 from workflows.context.state_store import DictState
 
+from gatekeeper_core.arguments import unknown_argument
 from gatekeeper_core.context.history.pins import check_pins
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.selector import ThreadSelector
@@ -150,6 +151,15 @@ class SelectionFields(LastSelections, BaseModel):
 
     if TYPE_CHECKING:
         tokenizer_fn: Callable[[str], list[Any]]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_unknown(cls, data: Any) -> Any:
+        """Refuse what is no field, where pydantic would pass over it."""
+        names = data if isinstance(data, Mapping) else ()
+        if unknown := [name for name in names if name not in cls.model_fields and name != "class_name"]:
+            raise TypeError(f"{cls.__name__}() {unknown_argument(unknown[0], cls.model_fields)}")
+        return data
 
     def model_post_init(self, context: Any, /) -> None:
         """Build the selector, so that two first calls from two threads meet the same."""

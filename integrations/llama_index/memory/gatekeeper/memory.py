@@ -17,6 +17,7 @@ from llama_index.core.llms.llm import LLM
 from llama_index.core.memory import Memory
 from llama_index.core.storage.chat_store.base_db import MessageStatus
 
+from gatekeeper_core.arguments import with_suggestions
 from llama_index.memory.gatekeeper.fields import MemoryFields, MemoryOptions
 from llama_index.memory.gatekeeper.messages import Question, role_of, text_of
 
@@ -65,6 +66,7 @@ class GatekeeperMemory(MemoryFields, Memory):
         return "GatekeeperMemory"
 
     @classmethod
+    @with_suggestions(_Options)
     def from_defaults(  # type: ignore[override]  # more names than its base
         cls,
         session_id: str | None = None,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.tools import FunctionTool
 
+from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS, RECALL_TOOL_DESCRIPTION, RECALL_TOOL_NAME
 from gatekeeper_core.context.tool_results.working_memory import (
     READ_BUDGET_TOKENS,
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from llama_index.memory.gatekeeper.memory import GatekeeperMemory
 
 
+@with_suggestions()
 def recall_tool(
     memory: GatekeeperMemoryBuffer | GatekeeperMemory, *, max_tokens: int = RECALL_BUDGET_TOKENS
 ) -> FunctionTool:
@@ -41,6 +43,7 @@ def recall_tool(
     return FunctionTool.from_defaults(recall, name=RECALL_TOOL_NAME, description=RECALL_TOOL_DESCRIPTION)
 
 
+@with_suggestions()
 def working_memory_tool(memory: WorkingMemory, *, budget_tokens: int = READ_BUDGET_TOKENS) -> FunctionTool:
     """Return the tool with which a model reads what was put aside in this memory, a part at a time.
 
