@@ -109,6 +109,7 @@ PORCH = (
     "gatekeeper_cli",
     "gatekeeper_eval",
     "gatekeeper_formats",
+    "gatekeeper_mcp",
     "gatekeeper_meaning",
     "gatekeeper_chat",
     "gatekeeper_otel",

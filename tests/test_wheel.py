@@ -27,6 +27,7 @@ PACKAGES = {
     "gatekeeper_cli",
     "gatekeeper_eval",
     "gatekeeper_formats",
+    "gatekeeper_mcp",
     "gatekeeper_meaning",
     "gatekeeper_chat",
     "gatekeeper_otel",

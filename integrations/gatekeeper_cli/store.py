@@ -32,7 +32,7 @@ _SCHEMA = "gatekeeper"
 @with_groups
 def info(file: Place, schema: Schema = _SCHEMA, as_json: AsJson = False) -> None:
     """Show how much a store holds."""
-    with _open(file, schema) as opened:
+    with open_store(file, schema) as opened:
         facts = opened.info()._asdict()
     _show(facts, as_json=as_json)
 
@@ -64,7 +64,7 @@ def check(file: Place, as_json: AsJson = False) -> None:
 @with_groups
 def migrate(file: Place, schema: Schema = _SCHEMA, as_json: AsJson = False) -> None:
     """Bring the tables of a store up to date."""
-    with _open(file, schema, migrate=True) as opened:
+    with open_store(file, schema, migrate=True) as opened:
         facts = {
             "place" if _is_server(file) else "path": opened.place,
             "from_version": opened.found_schema_version,
@@ -96,7 +96,7 @@ def forget(
 
     Exit status 1: the rows are gone, but another reader kept them from being cleared; run it again.
     """
-    with _open(file, schema) as opened:
+    with open_store(file, schema) as opened:
         if not yes:
             question = "store.all" if target == _Target() else "store.it"
             typer.confirm(spoken()(question), abort=True, err=True)
@@ -110,7 +110,8 @@ def _is_server(file: str) -> bool:
     return file.startswith(("postgresql://", "postgres://"))
 
 
-def _open(file: str, schema: str, *, migrate: bool = False) -> SQLiteStore | PostgresStore:
+def open_store(file: str, schema: str, *, migrate: bool = False) -> SQLiteStore | PostgresStore:
+    """Return the store of a file or behind an address; refuse one that is not there, and a missing extra."""
     if not _is_server(file):
         return SQLiteStore(file, create=False, migrate=migrate)
     try:
