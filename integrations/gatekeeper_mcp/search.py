@@ -61,7 +61,7 @@ class ChatHit:
     Attributes:
         thread: the id of its thread.
         seq: sequence number of its first message.
-        date: when it was written, in ISO 8601, or None where nobody knows.
+        date: the day on which it was written, as ``2025-03-08``, or None where the messages do not tell.
         matched: the words of the query that it holds, in the query's order: the reason why it was found.
         user: what the user said, or the sentences of it that matter.
         assistant: the answer, likewise.
@@ -282,7 +282,7 @@ class ChatIndex(ChatSearch):
                 yield ChatHit(
                     place.thread,
                     place.start,
-                    date.isoformat() if date else None,
+                    date.date().isoformat() if date else None,
                     tuple(dict.fromkeys(word for term, word in words if term in terms)),
                     part.user if part else "",
                     part.assistant if part else "",

@@ -142,7 +142,7 @@ def chat_server(*searches: ChatSearch, thread: str | None = None) -> MCPServer:
 def _readable(hit: ChatHit) -> str:
     """Return a hit as text: where it is from and why it was found, then both sides."""
     name = hit.thread if hit.thread.isprintable() else ascii(hit.thread)
-    place = f"[chat {name}, message {hit.seq}{f', {hit.date[:10]}' if hit.date else ''}]"
+    place = f"[chat {name}, message {hit.seq}{f', {hit.date}' if hit.date else ''}]"
     sides = (("user", hit.user), ("assistant", hit.assistant))
     said = "\n".join(f"{role}: " + "\n  ".join(text.splitlines()) for role, text in sides if text)
     return f"{place}\nmatches: {', '.join(hit.matched)}\n{spoilt(said, '[chat', by=chr(92))}"
