@@ -13,6 +13,7 @@ from gatekeeper_cli.options import HELP, refuse
 from gatekeeper_cli.store import Schema, open_store
 from gatekeeper_cli.texts import spoken
 from gatekeeper_core.errors import ConfigError
+from gatekeeper_mcp import LogSearch, UserThreads, index_of
 
 if TYPE_CHECKING:
     from gatekeeper_mcp import ChatSearch
@@ -31,10 +32,6 @@ class _Chats:
 
     def open(self, opened: ExitStack) -> list[ChatSearch]:
         """Return the searches in the store and in the logs, which ``opened`` closes; refuse where there is neither."""
-        try:
-            from gatekeeper_mcp import LogSearch, UserThreads, index_of
-        except ImportError as error:
-            raise ConfigError(str(error)) from error
         if self.store is None and self.logs is None:
             refuse(spoken()("error.mcp_nothing"))
         if self.logs is not None and not os.path.isdir(self.logs):
@@ -50,8 +47,10 @@ class _Chats:
 
 def mcp(chats: _Chats) -> None:
     """Serve search in earlier chats to an MCP client until it closes standard input."""
+    try:
+        from gatekeeper_mcp.server import chat_server
+    except ImportError as error:
+        raise ConfigError(str(error)) from error
     with ExitStack() as opened:
         searches = chats.open(opened)
-        from gatekeeper_mcp import chat_server
-
         chat_server(*searches, thread=chats.thread).run()

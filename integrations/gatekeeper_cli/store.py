@@ -15,6 +15,7 @@ from gatekeeper_cli.options import HELP, AsJson, plain_table, print_json, refuse
 from gatekeeper_cli.texts import spoken, visible
 from gatekeeper_core.errors import ConfigError, CorruptionError
 from gatekeeper_core.storage.sqlite import SQLiteStore
+from gatekeeper_mcp import delete_indexes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -101,6 +102,8 @@ def forget(
             question = "store.all" if target == _Target() else "store.it"
             typer.confirm(spoken()(question), abort=True, err=True)
         forgotten = opened.forget(tenant, thread=target.thread, user=target.user, source=target.source)
+    if not _is_server(file):
+        delete_indexes(file)  # which hold words of what is forgotten until the next search
     _show(forgotten._asdict(), as_json=as_json)
     if not forgotten.is_purged:
         raise typer.Exit(1)

@@ -13,11 +13,6 @@ from itertools import chain, zip_longest
 from threading import Lock
 from typing import Annotated
 
-from mcp.server.mcpserver import MCPServer
-from mcp.server.mcpserver.exceptions import ToolError
-from mcp.types import CallToolResult, TextContent, ToolAnnotations
-from pydantic import Field
-
 from gatekeeper_core import __version__
 from gatekeeper_core.context.history.reading import read_history
 from gatekeeper_core.context.history.recall import (
@@ -30,6 +25,17 @@ from gatekeeper_core.errors import GatekeeperError
 from gatekeeper_core.fences import fence, spoilt
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_mcp.search import MAX_HITS, ChatHit, ChatHits, ChatSearch
+
+try:
+    from mcp.server.mcpserver import MCPServer
+    from mcp.server.mcpserver.exceptions import ToolError
+    from mcp.types import CallToolResult, TextContent, ToolAnnotations
+    from pydantic import Field
+except ModuleNotFoundError as error:
+    if (error.name or "").partition(".")[0] not in ("mcp", "pydantic"):
+        raise
+    needed = f'gatekeeper_mcp.server needs {error.name}: pip install "context-gatekeeper[mcp]"'
+    raise ImportError(needed, name=error.name) from error
 
 SEARCH_TOOL_NAME = "search_chats"
 """The name of the tool that searches all chats."""

@@ -12,6 +12,7 @@ A lost or deleted file is built again by the next searches.
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -40,6 +41,7 @@ _TABLES = (
     "CREATE VIRTUAL TABLE vocabulary USING fts5vocab(turns, row)",
     f"PRAGMA user_version = {_VERSION}",
 )
+_FOLDER = ".search"
 _SEQ_BITS = 32
 _AT_ONCE = 500
 _BUSY_SECONDS = 5.0
@@ -51,9 +53,14 @@ def index_file(store_file: str, threads: UserThreads) -> str:
     >>> from gatekeeper_core.storage.sqlite import InMemoryStore
     >>> from gatekeeper_mcp.threads import UserThreads
     >>> index_file("chats.db", UserThreads(InMemoryStore(), "acme", "ann"))
-    'chats.db.search/b2bbc0f4d13ce4a8b1a18a0b4a8d9d43.db'
+    'chats.db.search/6474ed09d7cdbbb78c5058107fac7388.db'
     """
-    return os.path.join(f"{store_file}.search", f"{scope_of(threads).hex()}.db")
+    return os.path.join(f"{store_file}{_FOLDER}", f"{scope_of(threads).hex()}.db")
+
+
+def delete_indexes(store_file: str) -> None:
+    """Delete the indexes beside the file of a store, with all terms in them; the next searches build them again."""
+    shutil.rmtree(f"{store_file}{_FOLDER}", ignore_errors=True)
 
 
 class SQLiteIndex(ChatIndex):

@@ -15,8 +15,8 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from gatekeeper_core.context.history.recall import NOTHING_EARLIER
 from gatekeeper_core.storage.sqlite import InMemoryStore, SQLiteStore
-from gatekeeper_mcp import LogSearch, UserThreads, assign_thread, chat_server, index_of
-from gatekeeper_mcp.server import NO_CHATS
+from gatekeeper_mcp import LogSearch, UserThreads, assign_thread, index_of
+from gatekeeper_mcp.server import NO_CHATS, chat_server
 from tests import command
 from tests.chat_search_contract import CHATS, turn
 

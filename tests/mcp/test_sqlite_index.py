@@ -10,6 +10,7 @@ import pytest
 from gatekeeper_core.errors import StorageError
 from gatekeeper_core.storage.sqlite import InMemoryStore, SQLiteStore
 from gatekeeper_mcp import SQLiteIndex, UserThreads, index_of
+from tests import command
 from tests.chat_search_contract import CHATS, ChatSearchContract, places, turn
 
 if TYPE_CHECKING:
@@ -69,6 +70,13 @@ def test_the_words_of_a_forgotten_thread_are_in_no_file_after_the_next_search(st
     left = b"".join(path.read_bytes() for path in the_file(store).parent.iterdir())
     assert b"redis" not in left
     assert b"nginx" in left
+
+
+def test_the_command_that_forgets_deletes_the_indexes_beside_the_store(store: SQLiteStore) -> None:
+    index_of(UserThreads(store, "acme")).search("redis")
+    assert the_file(store).exists()
+    assert command.run("store", "forget", store.path, "acme", "--thread", "english", "--yes").exit_code == 0
+    assert not Path(f"{store.path}.search").exists()
 
 
 def test_a_file_that_cannot_be_used_is_named_and_may_be_deleted(store: SQLiteStore) -> None:
