@@ -59,14 +59,15 @@ class LogSearch(ChatSearch):
 
     def _read_changes(self) -> None:
         files = dict(self._states())
-        for path in self._files.keys() - files.keys():
-            self._replace(path, {})
-        for path, state in files.items():
-            if self._files.get(path) != state:
-                name = os.path.relpath(path, self.folder)
-                conversations = readable_conversations(path, name, unread=[])
-                self._replace(path, {f"{name}#{one.heading.number}": _dated(one) for one in conversations})
+        changed = [path for path in {**self._files, **files} if self._files.get(path) != files.get(path)]
+        replaced: list[str] = []
+        for path in changed:
+            name = os.path.relpath(path, self.folder)
+            conversations = readable_conversations(path, name, unread=[]) if path in files else ()
+            replaced += self._replace(path, {f"{name}#{one.heading.number}": _dated(one) for one in conversations})
         self._files = files
+        if replaced:
+            self._index.remove(replaced)
 
     def _states(self) -> Iterator[tuple[str, tuple[int, int]]]:
         unread: list[Unread] = []
@@ -75,15 +76,15 @@ class LogSearch(ChatSearch):
                 state = os.stat(path)
                 yield path, (state.st_mtime_ns, state.st_size)
 
-    def _replace(self, path: str, threads: dict[str, tuple[Message, ...]]) -> None:
-        """Store the conversations of a file in place of those that it held before; one that has grown grows."""
+    def _replace(self, path: str, threads: dict[str, tuple[Message, ...]]) -> Iterator[str]:
+        """Store the conversations of a file; yield those that are gone or do not just go on from what is stored."""
         for thread in {*self._threads.pop(path, ()), *threads}:
             stored, messages = self._store.read_messages(_TENANT, thread), threads.get(thread, ())
             if stored != messages[: len(stored)]:
                 self._store.forget(_TENANT, thread=thread)
                 self._store.begin_anew(_TENANT, thread=thread)
-                self._index.remove([thread])
                 stored = ()
+                yield thread
             if len(stored) < len(messages):
                 self._store.append_messages(_TENANT, thread, messages[len(stored) :])
         self._threads[path] = tuple(threads)

@@ -4,11 +4,12 @@
 
     chat_threads    tenant, scope, thread                    newest message, newest turn, counts
     chat_turns      tenant, scope, thread, start     terms   one GIN index over the terms
-    chat_terms      tenant, term                             in how many turns a term occurs
+    chat_terms      tenant, scope, term                      in how many turns a term occurs
 
 The tables are in the schema of the store. A term is 64 bits of a hash over the user and the term: two users share no
 entry of the index, whatever they write, and all entries have one size. The rows of a tenant are in one partition, so a
-database that spreads tables over hosts can spread these by tenant. The server computes BM25.
+database that spreads tables over hosts can spread these by tenant. The server computes BM25; what was removed leaves
+the tables when it vacuums them.
 """
 
 from __future__ import annotations
@@ -95,8 +96,7 @@ class PostgresIndex(ChatIndex):
             with self._store._migrating() as transaction:
                 _make_tables(transaction)
 
-    def remove(self, threads: Sequence[str]) -> None:
-        """Remove threads; the server clears what they held when it next vacuums the tables."""
+    def _remove(self, threads: Sequence[str]) -> None:
         with self._writing() as transaction:
             counts = Counter[int]()
             for name in map(encode_text, threads):

@@ -160,7 +160,8 @@ class Frequencies(NamedTuple):
         Source: Robertson and Walker 1994, as FTS5 has it: never below 1e-6.
         """
         count = self.by_term[term]
-        return max(math.log((self.turns - count + 0.5) / (count + 0.5)), 1e-6)
+        others = max(self.turns - count, 0)  # another process may have written between the two counts
+        return max(math.log((others + 0.5) / (count + 0.5)), 1e-6)
 
 
 def scope_of(threads: UserThreads) -> bytes:
@@ -190,6 +191,7 @@ class ChatIndex(ChatSearch):
     def __init__(self, threads: UserThreads) -> None:
         self.threads = threads
         self._sentences = Sentences(TokenEstimator())
+        self._version: object = None  # of the store when everything in it was indexed
 
     def search(self, query: str, /, *, limit: int = 5) -> ChatHits:
         """Return the turns that share most with a query, as every ``ChatSearch`` does."""
@@ -213,11 +215,14 @@ class ChatIndex(ChatSearch):
 
     def update(self, *, max_messages: int = _MESSAGES_A_SEARCH) -> int:
         """Index messages that are new, about so many at most, and return how many threads have more."""
-        stored, indexed = self.threads.last_seqs(), self._indexed()
-        gone = [thread for thread, state in indexed.items() if stored.get(thread, -1) < state.last_seq]
+        version = self.threads.version()
+        if version is not None and version == self._version:
+            return 0
+        stored, states = self.threads.last_seqs(), self._indexed()
+        gone = [thread for thread, state in states.items() if stored.get(thread, -1) < state.last_seq]
         if gone:
             self.remove(gone)
-        states = {thread: state for thread, state in indexed.items() if thread not in frozenset(gone)}
+            states = {thread: state for thread, state in states.items() if stored.get(thread, -1) >= state.last_seq}
         fresh = IndexedThread(-1, 0)
         changed = [thread for thread, last in stored.items() if last > states.get(thread, fresh).last_seq]
         batch, messages = list[ThreadUpdate](), 0
@@ -239,11 +244,17 @@ class ChatIndex(ChatSearch):
                     self._write(batch)
                     batch, messages = [], 0
         self._write(batch)
+        self._version = version
         return 0
 
-    @abstractmethod
     def remove(self, threads: Sequence[str]) -> None:
         """Remove threads from the index, and clear their terms from the database; the next search reads them again."""
+        self._version = None
+        self._remove(threads)
+
+    @abstractmethod
+    def _remove(self, threads: Sequence[str]) -> None:
+        """Remove threads and their terms."""
 
     @abstractmethod
     def _indexed(self) -> dict[str, IndexedThread]:

@@ -91,8 +91,7 @@ class SQLiteIndex(ChatIndex):
         with self._lock:
             self._connection.close()
 
-    def remove(self, threads: Sequence[str]) -> None:
-        """Remove threads, and rewrite the file without their terms."""
+    def _remove(self, threads: Sequence[str]) -> None:
         query = "SELECT number FROM threads WHERE thread = ?"
         with self._writing() as connection:
             for name in map(encode_text, threads):
@@ -165,10 +164,10 @@ class SQLiteIndex(ChatIndex):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
+                self._connection.execute("COMMIT")
             except BaseException:
-                self._connection.execute("ROLLBACK")
+                self._connection.rollback()
                 raise
-            self._connection.execute("COMMIT")
 
     @contextmanager
     def _typed_errors(self) -> Iterator[None]:
