@@ -127,6 +127,7 @@ def test_the_extras_are_named(metadata: Message) -> None:
         "langchain",
         "langchain-classic",
         "llama-index",
+        "mcp",
         "meaning",
         "otel",
         "postgres",

@@ -14,7 +14,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from gatekeeper_core.storage.sqlite import InMemoryStore
-from gatekeeper_formats import Unread, conversation_files, readable_conversations
+from gatekeeper_formats import conversation_files, readable_conversations
 from gatekeeper_mcp.search import ChatHits, ChatSearch, check_search
 from gatekeeper_mcp.sqlite import SQLiteIndex
 from gatekeeper_mcp.threads import UserThreads
@@ -58,7 +58,11 @@ class LogSearch(ChatSearch):
             return self._index.read(thread)
 
     def _read_changes(self) -> None:
-        files = dict(self._states())
+        files: dict[str, tuple[int, int]] = {}
+        for path in conversation_files(self.folder, unread=[]):
+            with suppress(OSError):  # deleted in the meantime
+                state = os.stat(path)
+                files[path] = state.st_mtime_ns, state.st_size
         changed = [path for path in {**self._files, **files} if self._files.get(path) != files.get(path)]
         replaced: list[str] = []
         for path in changed:
@@ -68,13 +72,6 @@ class LogSearch(ChatSearch):
         self._files = files
         if replaced:
             self._index.remove(replaced)
-
-    def _states(self) -> Iterator[tuple[str, tuple[int, int]]]:
-        unread: list[Unread] = []
-        for path in conversation_files(self.folder, unread):
-            with suppress(OSError):  # deleted in the meantime
-                state = os.stat(path)
-                yield path, (state.st_mtime_ns, state.st_size)
 
     def _replace(self, path: str, threads: dict[str, tuple[Message, ...]]) -> Iterator[str]:
         """Store the conversations of a file; yield those that are gone or do not just go on from what is stored."""

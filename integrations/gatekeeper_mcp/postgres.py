@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
-from functools import lru_cache, partial
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
@@ -33,8 +32,7 @@ if TYPE_CHECKING:
 PARTITIONS = 16
 """Partitions of each table. Source: ours; their number cannot grow later, and a small database bears 16."""
 
-_CACHED_TERMS = 65_536
-_TABLES = {
+_COLUMNS = {
     "chat_threads": (
         "thread bytea NOT NULL, last_seq bigint NOT NULL, start bigint NOT NULL, turns bigint NOT NULL, "
         "terms bigint NOT NULL, PRIMARY KEY (tenant, scope, thread)"
@@ -45,8 +43,19 @@ _TABLES = {
     ),
     "chat_terms": "term bigint NOT NULL, turns bigint NOT NULL, PRIMARY KEY (tenant, scope, term)",
 }
-_INDEX = "CREATE INDEX chat_turns_by_term ON chat_turns USING gin (terms)"
-_EXISTS = "SELECT count(*) FROM pg_class WHERE oid = to_regclass('chat_terms')"
+_TABLES = (
+    *(
+        f"CREATE TABLE {table} (tenant bytea NOT NULL, scope bytea NOT NULL, {columns}) PARTITION BY HASH (tenant)"
+        for table, columns in _COLUMNS.items()
+    ),
+    *(
+        f"CREATE TABLE {table}_{number} PARTITION OF {table} FOR VALUES WITH (MODULUS {PARTITIONS}, REMAINDER {number})"
+        for table in _COLUMNS
+        for number in range(PARTITIONS)
+    ),
+    "CREATE INDEX chat_turns_by_term ON chat_turns USING gin (terms)",
+)
+_MISSING = "SELECT 1 WHERE to_regclass('chat_terms') IS NULL"
 
 _OF_THREAD = "tenant = ? AND scope = ? AND thread = ?"
 _COUNT = """
@@ -89,12 +98,12 @@ class PostgresIndex(ChatIndex):
         self._store = threads.store
         self._scope = scope_of(threads)
         self._key = self._store._key(threads.tenant), self._scope
-        self._term = lru_cache(maxsize=_CACHED_TERMS)(partial(_term_of, self._scope))
         with self._store._reading() as transaction:
-            exists = transaction.rows(_EXISTS) != [(0,)]
-        if not exists:
+            is_new = transaction.rows(_MISSING)
+        if is_new:
             with self._store._migrating() as transaction:
-                _make_tables(transaction)
+                for statement in _TABLES if transaction.rows(_MISSING) else ():  # another process may have been faster
+                    transaction.execute(statement)
 
     def _remove(self, threads: Sequence[str]) -> None:
         with self._writing() as transaction:
@@ -164,28 +173,15 @@ class PostgresIndex(ChatIndex):
         if changed:
             transaction.execute(_COUNT, *self._key, _array(changed), _array(changed.values()))
 
+    def _term(self, term: str) -> int:
+        """Return a term as it stands in the index.
 
-def _term_of(scope: bytes, term: str) -> int:
-    """Return a term of a user as it stands in the index.
-
-    Source: BLAKE2b, 64 bits: two of a million terms of a user are alike in one case of 30 million.
-    """
-    return int.from_bytes(blake2b(encode_text(term), digest_size=8, key=scope).digest(), "big", signed=True)
+        Source: BLAKE2b, 64 bits: two of a million terms of a user are alike in one case of 30 million.
+        """
+        digest = blake2b(encode_text(term), digest_size=8, key=self._scope).digest()
+        return int.from_bytes(digest, "big", signed=True)
 
 
 def _array(numbers: Iterable[int]) -> str:
     # psycopg takes ten times as long for a list.
     return f"{{{','.join(map(str, numbers))}}}"
-
-
-def _make_tables(transaction: Transaction) -> None:
-    if transaction.rows(_EXISTS) != [(0,)]:
-        return  # another process was faster
-    for table, columns in _TABLES.items():
-        transaction.execute(
-            f"CREATE TABLE {table} (tenant bytea NOT NULL, scope bytea NOT NULL, {columns}) PARTITION BY HASH (tenant)"
-        )
-        for number in range(PARTITIONS):
-            part = f"FOR VALUES WITH (MODULUS {PARTITIONS}, REMAINDER {number})"
-            transaction.execute(f"CREATE TABLE {table}_{number} PARTITION OF {table} {part}")
-    transaction.execute(_INDEX)

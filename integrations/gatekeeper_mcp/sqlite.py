@@ -14,9 +14,9 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain, repeat
 from threading import RLock
 from typing import TYPE_CHECKING
 
@@ -84,7 +84,14 @@ class SQLiteIndex(ChatIndex):
             self._connection = sqlite3.connect(
                 path or ":memory:", timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
-            self._prepare()
+            for setting in ("journal_mode = WAL", "synchronous = NORMAL", "secure_delete = ON"):
+                self._connection.execute(f"PRAGMA {setting}")
+        with self._writing() as connection:
+            ((version,),) = connection.execute("PRAGMA user_version")
+            for statement in _TABLES if version == 0 else ():
+                connection.execute(statement)
+        if version not in (0, _VERSION):
+            raise StorageError(f"{self.place}: another version of this library wrote it: delete the file")
 
     def close(self) -> None:
         """Close the file."""
@@ -119,7 +126,10 @@ class SQLiteIndex(ChatIndex):
                 number, turns = row.fetchone()
                 first, last = _rowids(number, update.from_seq)
                 gone = connection.execute("DELETE FROM turns WHERE rowid BETWEEN ? AND ?", [first, last]).rowcount
-                rows = [(_rowids(number, start)[0], _joined(terms), stop) for start, stop, terms in update.turns]
+                rows = [
+                    (_rowids(number, turn.start)[0], " ".join(Counter(turn.terms).elements()), turn.stop)
+                    for turn in update.turns
+                ]
                 connection.executemany("INSERT INTO turns(rowid, terms, stop) VALUES (?, ?, ?)", rows)
                 connection.execute(
                     "UPDATE threads SET last_seq = ?, start = ?, turns = ? WHERE number = ?",
@@ -144,19 +154,6 @@ class SQLiteIndex(ChatIndex):
         with self._lock, self._typed_errors():
             rows = self._connection.execute(query, [match, limit, _SEQ_BITS]).fetchall()
         return [TurnPlace(decode_text(thread), place & (2**_SEQ_BITS - 1), stop) for thread, place, stop in rows]
-
-    def _prepare(self) -> None:
-        connection = self._connection
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA secure_delete = ON")
-        with self._writing():
-            ((version,),) = connection.execute("PRAGMA user_version")
-            if version == 0:
-                for statement in _TABLES:
-                    connection.execute(statement)
-            elif version != _VERSION:
-                raise StorageError(f"{self.place}: another version of this library wrote it: delete the file")
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
@@ -186,7 +183,3 @@ class SQLiteIndex(ChatIndex):
 def _rowids(number: int, start: int = 0) -> tuple[int, int]:
     """Return the first and the last rowid of the turns of a thread from a message on."""
     return (number << _SEQ_BITS) + start, ((number + 1) << _SEQ_BITS) - 1
-
-
-def _joined(terms: Mapping[str, int]) -> str:
-    return " ".join(chain.from_iterable(repeat(term, count) for term, count in terms.items()))
