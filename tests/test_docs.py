@@ -41,6 +41,7 @@ RUN_MARK = "<!-- run -->"
 NEEDS = {
     "langchain.md": "adapters",
     "llamaindex.md": "adapters",
+    "mcp.md": "mcp",
     "meaning.md": "meaning",
     "minimax.md": "chat",
     "observability.md": "otel",
