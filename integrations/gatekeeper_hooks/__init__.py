@@ -11,14 +11,17 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from gatekeeper_hooks.native import NativeSelector
     from gatekeeper_hooks.openai_agents import GatekeeperInputFilter
+    from gatekeeper_hooks.pydantic_ai import GatekeeperHistoryProcessor
 
 __all__ = [
+    "GatekeeperHistoryProcessor",
     "GatekeeperInputFilter",
     "NativeSelector",
 ]
 
 # Name: its module, the extra, and the framework's own top package ("" where it needs none).
 _MODULES = {
+    "GatekeeperHistoryProcessor": ("pydantic_ai", "pydantic-ai", "pydantic_ai"),
     "GatekeeperInputFilter": ("openai_agents", "openai-agents", "agents"),
     "NativeSelector": ("native", "", ""),
 }
