@@ -9,11 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from gatekeeper_hooks.litellm import GatekeeperCallback
     from gatekeeper_hooks.native import NativeSelector
     from gatekeeper_hooks.openai_agents import GatekeeperInputFilter
     from gatekeeper_hooks.pydantic_ai import GatekeeperHistoryProcessor
 
 __all__ = [
+    "GatekeeperCallback",
     "GatekeeperHistoryProcessor",
     "GatekeeperInputFilter",
     "NativeSelector",
@@ -21,6 +23,7 @@ __all__ = [
 
 # Name: its module, the extra, and the framework's own top package ("" where it needs none).
 _MODULES = {
+    "GatekeeperCallback": ("litellm", "litellm", "litellm"),
     "GatekeeperHistoryProcessor": ("pydantic_ai", "pydantic-ai", "pydantic_ai"),
     "GatekeeperInputFilter": ("openai_agents", "openai-agents", "agents"),
     "NativeSelector": ("native", "", ""),
