@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from json import dumps
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper_core.context.history.request import HistoryRequest
@@ -101,3 +102,12 @@ class NativeSelector:
         view = native_view(native, self.threads.view(native.messages, request, thread=thread, tenant=tenant))
         self.last_view = view
         return list(items) if self.threads.config.shadow else keep(items, view), view
+
+
+def tool_text(name: str, description: str | None, parameters: Mapping[str, Any]) -> str:
+    """Return the definition of a tool, to be counted among the fixed texts.
+
+    >>> tool_text("now", "The time.", {})
+    'now The time. {}'
+    """
+    return f"{name} {description or ''} {dumps(parameters, ensure_ascii=False)}"
