@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 from pydantic_ai import Agent
+from pydantic_ai.capabilities import ProcessHistory
 from pydantic_ai.messages import (
     BinaryContent,
     ModelMessage,
@@ -155,3 +156,14 @@ def test_each_question_to_an_agent_with_structured_answers_is_a_turn() -> None:
     assert hook.last_view is not None
     assert hook.last_view.turn_count == 3
     assert hook.selector.threads.view_of(history[-1].conversation_id) is not None
+
+
+def test_a_processor_that_stores_what_it_returns_stores_no_selection() -> None:
+    gate = GatekeeperHistoryProcessor(CONFIG)
+    agent = Agent("test", capabilities=[gate, ProcessHistory(lambda messages: messages)])
+    history: list[ModelMessage] = []
+    for question in ("Our Redis cache uses port 6380.", FILLER * 40, "New topic: which port does our Redis cache use?"):
+        history = agent.run_sync(question, message_history=history).all_messages()
+    assert gate.last_view is not None
+    assert gate.last_view.left_out == (1,)
+    assert len(history) == 6
