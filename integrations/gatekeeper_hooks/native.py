@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from json import dumps
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper_core.context.history.request import HistoryRequest
@@ -40,6 +41,7 @@ class NativeSelector:
 
     Attributes:
         threads: the selector over our messages, with the view and the account of each thread.
+        last_view: the latest view, whatever the thread; its positions are in the list of that call. None before it.
 
     Raises:
         ConfigError: a number is out of range.
@@ -67,6 +69,7 @@ class NativeSelector:
         self.threads: ThreadSelector[Message] = ThreadSelector(
             lambda message: message, write=lambda _, message: message, config=config, **options
         )
+        self.last_view: HistoryView | None = None
 
     def select(
         self,
@@ -97,4 +100,14 @@ class NativeSelector:
             notes=native.settings,
         )
         view = native_view(native, self.threads.view(native.messages, request, thread=thread, tenant=tenant))
+        self.last_view = view
         return list(items) if self.threads.config.shadow else keep(items, view), view
+
+
+def tool_text(name: str, description: str | None, parameters: Mapping[str, Any]) -> str:
+    """Return the definition of a tool, to be counted among the fixed texts.
+
+    >>> tool_text("now", "The time.", {})
+    'now The time. {}'
+    """
+    return f"{name} {description or ''} {dumps(parameters, ensure_ascii=False)}"
