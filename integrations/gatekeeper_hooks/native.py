@@ -7,8 +7,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.select import native_view
@@ -21,6 +21,8 @@ from gatekeeper_core.pricing.prices import prices_of_model
 
 if TYPE_CHECKING:
     from gatekeeper_core.messages import Message
+
+Object = TypeVar("Object")
 
 
 class NativeSelector:
@@ -98,3 +100,25 @@ class NativeSelector:
         )
         view = native_view(native, self.threads.view(native.messages, request, thread=thread, tenant=tenant))
         return list(items) if self.threads.config.shadow else keep(items, view), view
+
+    def select_objects(
+        self,
+        objects: Sequence[Object],
+        *,
+        read: Callable[[Object], Mapping[str, Any]],
+        write: Callable[[Object, Mapping[str, Any]], Object],
+        **arguments: Any,
+    ) -> tuple[list[Object], HistoryView]:
+        """Return the framework's own messages to send, and the view that says why; the rest as for :meth:`select`.
+
+        Args:
+            objects: the whole conversation in messages of a framework; read, never changed.
+            read: returns the item of a message.
+            write: returns the message to send in place of another, from that one and the item that is sent.
+            arguments: as for :meth:`select`.
+        """
+        _, view = self.select([read(each) for each in objects], **arguments)
+        if self.threads.config.shadow:
+            return list(objects), view
+        replaced = dict(view.replaced)
+        return [write(objects[at], replaced[at]) if at in replaced else objects[at] for at in view.kept], view
