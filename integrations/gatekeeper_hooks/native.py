@@ -42,6 +42,7 @@ class NativeSelector:
 
     Attributes:
         threads: the selector over our messages, with the view and the account of each thread.
+        last_view: the latest view, whatever the thread; its positions are in the list of that call. None before it.
 
     Raises:
         ConfigError: a number is out of range.
@@ -69,6 +70,7 @@ class NativeSelector:
         self.threads: ThreadSelector[Message] = ThreadSelector(
             lambda message: message, write=lambda _, message: message, config=config, **options
         )
+        self.last_view: HistoryView | None = None
 
     def select(
         self,
@@ -99,6 +101,7 @@ class NativeSelector:
             notes=native.settings,
         )
         view = native_view(native, self.threads.view(native.messages, request, thread=thread, tenant=tenant))
+        self.last_view = view
         return list(items) if self.threads.config.shadow else keep(items, view), view
 
     def select_objects(
