@@ -9,17 +9,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from gatekeeper_hooks.ag2 import GatekeeperPolicy
+    from gatekeeper_hooks.autogen import GatekeeperChatCompletionContext
+    from gatekeeper_hooks.crewai import GatekeeperHooks
     from gatekeeper_hooks.native import NativeSelector
     from gatekeeper_hooks.openai_agents import GatekeeperInputFilter
 
 __all__ = [
+    "GatekeeperChatCompletionContext",
+    "GatekeeperHooks",
     "GatekeeperInputFilter",
+    "GatekeeperPolicy",
     "NativeSelector",
 ]
 
 # Name: its module, the extra, and the framework's own top package ("" where it needs none).
 _MODULES = {
+    "GatekeeperChatCompletionContext": ("autogen", "autogen", "autogen_core"),
+    "GatekeeperHooks": ("crewai", "crewai", "crewai"),
     "GatekeeperInputFilter": ("openai_agents", "openai-agents", "agents"),
+    "GatekeeperPolicy": ("ag2", "ag2", "ag2"),
     "NativeSelector": ("native", "", ""),
 }
 

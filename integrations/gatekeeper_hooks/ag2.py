@@ -52,28 +52,33 @@ class GatekeeperPolicy:
 
     Attributes:
         name: of the policy.
-        last_view: the latest view, whatever the stream; None before the first. Its positions count messages.
+        model: see above.
+        selector: the selector of all streams.
     """
 
     name = "gatekeeper"
 
     def __init__(self, config: HistoryConfig | None = None, *, model: str = "", **options: Any) -> None:
-        self._selector = NativeSelector(config, **options)
-        self._model = model
-        self.last_view: HistoryView | None = None
+        self.selector = NativeSelector(config, **options)
+        self.model = model
+
+    @property
+    def last_view(self) -> HistoryView | None:
+        """The latest view: which turns were sent, and why. Its positions count messages, not events."""
+        return self.selector.last_view
 
     async def apply(
         self, prompts: list[str], events: list[BaseEvent], context: Context
     ) -> tuple[list[str], list[BaseEvent]]:
         """Return the prompts as they are, and the events to send."""
         *spans, rest = _spans(events)
-        sent, self.last_view = await asyncio.to_thread(
-            self._selector.select_objects,
+        sent = await asyncio.to_thread(
+            self.selector.select_objects,
             spans,
             read=read_span,
             write=write_span,
             fixed=prompts,
-            model=self._model,
+            model=self.model,
             thread=str(context.stream.id),
         )
         return prompts, [event for span in [*sent, rest] for event in span]
@@ -99,7 +104,9 @@ def read_span(span: Span) -> dict[str, Any]:
         return {"role": "user", "content": [*map(_block, event.parts)]}
     if isinstance(event, ToolResultsEvent):
         return {"role": "user", "content": [*map(_result_block, event.results)]}
-    calls = [{"type": "tool_use", "id": one.id, "name": one.name, "input": one.arguments} for one in event.tool_calls.calls]
+    calls = [
+        {"type": "tool_use", "id": one.id, "name": one.name, "input": one.arguments} for one in event.tool_calls.calls
+    ]
     return {"role": "assistant", "content": [*([_text(event.content)] if event.content else []), *calls]}
 
 

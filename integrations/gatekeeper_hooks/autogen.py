@@ -40,7 +40,10 @@ class GatekeeperChatCompletionContext(ChatCompletionContext):
         options: as of ``NativeSelector``: ``token_budget``, ``strategy`` and more.
 
     Attributes:
-        last_view: the latest view; None before the first call.
+        selector: the selector of this conversation.
+        fixed: see above, like ``model`` and ``thread``; may be set later.
+        model: see ``fixed``.
+        thread: see ``fixed``.
     """
 
     def __init__(
@@ -54,17 +57,27 @@ class GatekeeperChatCompletionContext(ChatCompletionContext):
         **options: Any,
     ) -> None:
         super().__init__(initial_messages)
-        self._selector = NativeSelector(config, **options)
-        self._sent_beside: dict[str, Any] = {"fixed": tuple(fixed), "model": model, "thread": thread}
-        self.last_view: HistoryView | None = None
+        self.selector = NativeSelector(config, **options)
+        self.fixed = tuple(fixed)
+        self.model = model
+        self.thread = thread
+
+    @property
+    def last_view(self) -> HistoryView | None:
+        """The latest view: which turns were sent, and why."""
+        return self.selector.last_view
 
     async def get_messages(self) -> list[LLMMessage]:
         """Return the messages to send."""
-        messages = list(self._messages)
-        sent, self.last_view = await asyncio.to_thread(
-            self._selector.select_objects, messages, read=read_message, write=write_message, **self._sent_beside
+        return await asyncio.to_thread(
+            self.selector.select_objects,
+            list(self._messages),
+            read=read_message,
+            write=write_message,
+            fixed=self.fixed,
+            model=self.model,
+            thread=self.thread,
         )
-        return sent
 
 
 def read_message(message: LLMMessage) -> dict[str, Any]:

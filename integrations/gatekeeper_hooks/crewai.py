@@ -36,15 +36,19 @@ class GatekeeperHooks:
         options: as of ``NativeSelector``: ``token_budget``, ``strategy`` and more.
 
     Attributes:
-        last_view: the latest view, whatever the agent; None before the first call.
+        selector: the selector of all conversations.
     """
 
     def __init__(self, config: HistoryConfig | None = None, **options: Any) -> None:
-        self._selector = NativeSelector(config, **options)
+        self.selector = NativeSelector(config, **options)
         self._shortened: LruCache[int, tuple[list[Any], list[Any]]] = LruCache(
-            max_entries=self._selector.threads.config.max_threads
+            max_entries=self.selector.threads.config.max_threads
         )
-        self.last_view: HistoryView | None = None
+
+    @property
+    def last_view(self) -> HistoryView | None:
+        """The latest view: which turns were sent, and why."""
+        return self.selector.last_view
 
     def register(self) -> None:
         """Register the hooks for the calls of all models; an executor reads them when it is made."""
@@ -60,9 +64,8 @@ class GatekeeperHooks:
         """Leave the messages to send in the list of the call."""
         self.after_llm_call(context)
         messages: list[Any] = context.messages
-        sent, self.last_view = self._selector.select(
-            messages, fixed=_tools_beside(context.executor), model=str(getattr(context.llm, "model", None) or "")
-        )
+        model = str(getattr(context.llm, "model", None) or "")
+        sent, _ = self.selector.select(messages, fixed=_tools_beside(context.executor), model=model)
         self._shortened.put(id(messages), (sent, messages.copy()))
         messages[:] = sent
 

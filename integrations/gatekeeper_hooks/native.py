@@ -111,17 +111,17 @@ class NativeSelector:
         read: Callable[[Object], Mapping[str, Any]],
         write: Callable[[Object, Mapping[str, Any]], Object],
         **arguments: Any,
-    ) -> tuple[list[Object], HistoryView]:
-        """Return the framework's own messages to send, and the view that says why; the rest as for :meth:`select`.
+    ) -> list[Object]:
+        """Return the messages of a framework to send: its own objects, but for those that the view replaces.
 
         Args:
-            objects: the whole conversation in messages of a framework; read, never changed.
+            objects: the whole conversation, in the framework's messages; read, never changed.
             read: returns the item of a message.
             write: returns the message to send in place of another, from that one and the item that is sent.
-            arguments: as for :meth:`select`.
+            arguments: of :meth:`select`.
         """
         _, view = self.select([read(each) for each in objects], **arguments)
         if self.threads.config.shadow:
-            return list(objects), view
+            return list(objects)
         replaced = dict(view.replaced)
-        return [write(objects[at], replaced[at]) if at in replaced else objects[at] for at in view.kept], view
+        return [write(objects[at], replaced[at]) if at in replaced else objects[at] for at in view.kept]
