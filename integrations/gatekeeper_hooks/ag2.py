@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from ag2 import Context
 from ag2.compact import CompactionSummary
@@ -52,7 +52,7 @@ class GatekeeperPolicy:
 
     Attributes:
         name: of the policy.
-        model: see above.
+        model: see above; may be set later.
         selector: the selector of all streams.
     """
 
@@ -104,10 +104,10 @@ def read_span(span: Span) -> dict[str, Any]:
         return {"role": "user", "content": [*map(_block, event.parts)]}
     if isinstance(event, ToolResultsEvent):
         return {"role": "user", "content": [*map(_result_block, event.results)]}
-    calls = [
-        {"type": "tool_use", "id": one.id, "name": one.name, "input": one.arguments} for one in event.tool_calls.calls
-    ]
-    return {"role": "assistant", "content": [*([_text(event.content)] if event.content else []), *calls]}
+    response = cast("ModelResponse", event)
+    calls = response.tool_calls.calls
+    called = [{"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments} for call in calls]
+    return {"role": "assistant", "content": [*map(_text, filter(None, [response.content])), *called]}
 
 
 def _text(text: str) -> dict[str, Any]:

@@ -73,7 +73,7 @@ class GatekeeperHooks:
         """Put the whole list back, unless somebody else has changed it."""
         messages: list[Any] = context.messages
         sent, whole = self._shortened.pop(id(messages)) or ([], [])
-        if len(sent) <= len(messages) and all(one is other for one, other in zip(sent, messages)):
+        if len(sent) <= len(messages) and all(one is other for one, other in zip(sent, messages, strict=False)):
             messages[: len(sent)] = whole
 
 
