@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from gatekeeper_hooks.crewai import GatekeeperHooks
     from gatekeeper_hooks.native import NativeSelector
     from gatekeeper_hooks.openai_agents import GatekeeperInputFilter
+    from gatekeeper_hooks.pydantic_ai import GatekeeperHistoryProcessor
 
 __all__ = [
     "GatekeeperChatCompletionContext",
+    "GatekeeperHistoryProcessor",
     "GatekeeperHooks",
     "GatekeeperInputFilter",
     "GatekeeperPolicy",
@@ -26,6 +28,7 @@ __all__ = [
 # Name: its module, the extra, and the framework's own top package ("" where it needs none).
 _MODULES = {
     "GatekeeperChatCompletionContext": ("autogen", "autogen", "autogen_core"),
+    "GatekeeperHistoryProcessor": ("pydantic_ai", "pydantic-ai", "pydantic_ai"),
     "GatekeeperHooks": ("crewai", "crewai", "crewai"),
     "GatekeeperInputFilter": ("openai_agents", "openai-agents", "agents"),
     "GatekeeperPolicy": ("ag2", "ag2", "ag2"),

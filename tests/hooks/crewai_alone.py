@@ -35,20 +35,20 @@ def lines_of(messages: Sequence[Any]) -> list[Line]:
     return [line_of(message) for message in messages if message["role"] != "system"]
 
 
-class ScriptedLLM(BaseLLM):
-    steps: list[Any]
-    requests: list[Any] = []
+def scripted(steps: Iterator[Call | str], requests: list[list[Line]]) -> BaseLLM:
+    class ScriptedLLM(BaseLLM):
+        def call(self, messages: Any, *rest: Any, **settings: Any) -> Any:
+            requests.append(lines_of(messages))
+            step = next(steps)
+            if isinstance(step, str):
+                return step
+            arguments = json.dumps({"number": step.number})
+            return [{"id": step.id, "type": "function", "function": {"name": "look_up", "arguments": arguments}}]
 
-    def call(self, messages: Any, *rest: Any, **settings: Any) -> Any:
-        self.requests.append(lines_of(messages))
-        step = self.steps.pop(0)
-        if isinstance(step, str):
-            return step
-        arguments = json.dumps({"number": step.number})
-        return [{"id": step.id, "type": "function", "function": {"name": "look_up", "arguments": arguments}}]
+        def supports_function_calling(self) -> bool:
+            return True
 
-    def supports_function_calling(self) -> bool:
-        return True
+    return ScriptedLLM(model="scripted")
 
 
 class Recorded(GatekeeperHooks):
@@ -63,26 +63,24 @@ class Recorded(GatekeeperHooks):
         recorded(self.hooked, given, context.messages, self.last_view)
 
 
-def agent_of(steps: Sequence[Call | str], results: dict[int, str]) -> Agent:
-    @tool
-    def look_up(number: int) -> str:
-        """Look up."""
-        return results[number]
-
-    return Agent(role="clerk", goal="answer", backstory="", llm=ScriptedLLM(model="scripted", steps=[*steps]), tools=[look_up])
-
-
 class TestGatekeeperHooks(HookContract):
     def play(self, runs: Sequence[Run], config: HistoryConfig) -> Played:
-        hooks = Recorded(config)
+        results = {call.number: call.result for run in runs for call in run.calls}
+        requests: list[list[Line]] = []
+
+        @tool
+        def look_up(number: int) -> str:
+            """Look up."""
+            return results[number]
+
+        llm = scripted(iter([step for run in runs for step in run.steps]), requests)
+        agent = Agent(role="clerk", goal="answer", backstory="", llm=llm, tools=[look_up])
+        hooks, history = Recorded(config), []
         hooks.register()
         try:
-            results = {call.number: call.result for run in runs for call in run.calls}
-            agent = agent_of([step for run in runs for step in run.steps], results)
-            history: list[Any] = []
             for run in runs:
                 done = agent.kickoff([*history, {"role": "user", "content": run.question}])
                 history = [message for message in done.messages if message["role"] != "system"]
         finally:
             hooks.unregister()
-        return Played(agent.llm.requests, lines_of(history), hooks.hooked)
+        return Played(requests, lines_of(history), hooks.hooked)
