@@ -101,13 +101,18 @@ def read_span(span: Span) -> dict[str, Any]:
     if isinstance(event, CompactionSummary):
         return {"role": "user", "content": event.summary}
     if isinstance(event, ModelRequest):
-        return {"role": "user", "content": [*map(_block, event.parts)]}
+        return {"role": "user", "content": _content([*map(_block, event.parts)])}
     if isinstance(event, ToolResultsEvent):
         return {"role": "user", "content": [*map(_result_block, event.results)]}
     response = cast("ModelResponse", event)
     calls = response.tool_calls.calls
     called = [{"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments} for call in calls]
-    return {"role": "assistant", "content": [*map(_text, filter(None, [response.content])), *called]}
+    return {"role": "assistant", "content": _content([*map(_text, filter(None, [response.content])), *called])}
+
+
+def _content(blocks: list[dict[str, Any]]) -> str | list[dict[str, Any]]:
+    """Return blocks, a text alone as a text, which may be cut."""
+    return blocks[0]["text"] if [block["type"] for block in blocks] == ["text"] else blocks
 
 
 def _text(text: str) -> dict[str, Any]:
@@ -132,16 +137,17 @@ def write_span(span: Span, item: Mapping[str, Any]) -> Span:
     """Return the span to send in place of another: with a copy of its message, or the summary of folded rounds."""
     *before, event = span
     content = item["content"]
-    if isinstance(content, str):
-        return [ModelRequest([TextInput(content)])]
+    blocks = [_text(content)] if isinstance(content, str) else content
     sent: Any = copy(event)
-    if isinstance(event, ToolResultsEvent):
-        sent.results = [*map(_result, content)]
-    elif isinstance(event, ModelRequest):
-        sent.parts = _parts(content)
-    else:
-        texts = [block["text"] for block in content if block["type"] == "text"]
+    if isinstance(event, ModelRequest):
+        sent.parts = _parts(blocks)
+    elif item["role"] == "assistant":
+        texts = [block["text"] for block in blocks if block["type"] == "text"]
         sent.message = ModelMessage("".join(texts), metadata=sent.metadata)
+    elif isinstance(content, str):
+        return [ModelRequest(_parts(blocks))]
+    else:
+        sent.results = [*map(_result, blocks)]
     return [*before, sent]
 
 

@@ -8,22 +8,36 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 os.environ |= {"CREWAI_DISABLE_TELEMETRY": "true", "OTEL_SDK_DISABLED": "true", "CREWAI_TRACING_ENABLED": "false"}
 
-import pytest
-from crewai import Agent, BaseLLM, Crew, Task
+from crewai import Agent, BaseLLM
+from crewai.hooks import LLMCallHookContext
 from crewai.tools import tool
 
-from gatekeeper_core import HistoryConfig
 from gatekeeper_hooks import GatekeeperHooks
-from tests.hooks.hook_contract import CONFIG, Call, Hooked, HookContract, Line, Played, Run, recorded
+from tests.hooks.hook_contract import (
+    CONFIG,
+    SCRIPTS,
+    Call,
+    HookContract,
+    Hooked,
+    Line,
+    Played,
+    Run,
+    recorded,
+    three_runs,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from crewai.hooks import LLMCallHookContext
+    from gatekeeper_core import HistoryConfig
 
 
 def line_of(message: Any) -> Line:
@@ -63,6 +77,15 @@ class Recorded(GatekeeperHooks):
         recorded(self.hooked, given, context.messages, self.last_view)
 
 
+@contextmanager
+def registered(hooks: Recorded) -> Iterator[Recorded]:
+    hooks.register()
+    try:
+        yield hooks
+    finally:
+        hooks.unregister()
+
+
 class TestGatekeeperHooks(HookContract):
     def play(self, runs: Sequence[Run], config: HistoryConfig) -> Played:
         results = {call.number: call.result for run in runs for call in run.calls}
@@ -75,12 +98,52 @@ class TestGatekeeperHooks(HookContract):
 
         llm = scripted(iter([step for run in runs for step in run.steps]), requests)
         agent = Agent(role="clerk", goal="answer", backstory="", llm=llm, tools=[look_up])
-        hooks, history = Recorded(config), []
-        hooks.register()
-        try:
+        history: list[Any] = []
+        with registered(Recorded(config)) as hooks:
             for run in runs:
                 done = agent.kickoff([*history, {"role": "user", "content": run.question}])
                 history = [message for message in done.messages if message["role"] != "system"]
-        finally:
-            hooks.unregister()
         return Played(requests, lines_of(history), hooks.hooked)
+
+
+def test_the_list_is_whole_again_after_a_call_that_failed() -> None:
+    about_bread = three_runs(*SCRIPTS["english"])[1]
+    turn = [{"role": "user", "content": about_bread.question}, {"role": "assistant", "content": about_bread.answer}]
+    messages: list[Any] = turn * 6
+    messages.append({"role": "user", "content": "Who painted the Night Watch?"})
+    whole = [*messages]
+    hooks = GatekeeperHooks(CONFIG)
+    context = LLMCallHookContext(messages=messages)
+    hooks.before_llm_call(context)
+    assert messages == whole[-1:]
+    messages.append({"role": "user", "content": "Again, please."})  # no hook came after the call
+    hooks.before_llm_call(context)
+    assert messages == [{"role": "user", "content": "Again, please."}]
+    hooks.after_llm_call(context)
+    assert messages == [*whole, {"role": "user", "content": "Again, please."}]
+    hooks.after_llm_call(context)
+    assert len(messages) == len(whole) + 1
+
+
+def test_tools_are_counted_where_they_are_sent_beside_the_messages() -> None:
+    @tool
+    def look_up(number: int) -> str:
+        """Look a number up in the ledger of the year."""
+        return ""
+
+    counted = []
+    for tools in ([], [look_up]):
+        agent = Agent(role="clerk", goal="answer", backstory="", llm=scripted(iter(["6380"]), []), tools=tools)
+        with registered(Recorded(CONFIG)) as hooks:
+            agent.kickoff("Which port?")
+        counted.append(hooks.hooked[0].view.fixed_tokens)
+    assert 0 == counted[0] < counted[1]
+
+
+def test_the_recipe_of_the_page_runs(tmp_path: Path) -> None:
+    page = Path(__file__).parents[2] / "docs" / "hooks.md"
+    _, _, section = page.read_text(encoding="utf-8").partition("## CrewAI")
+    recipe = section.partition("```py\n")[2].partition("```")[0]
+    done = subprocess.run([sys.executable, "-c", recipe], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "6380" in done.stdout

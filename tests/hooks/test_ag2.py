@@ -5,17 +5,29 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any
 
-from ag2 import Agent
-from ag2.events import BaseEvent, ModelRequest, ModelResponse, TextInput, ToolCallEvent, ToolResultsEvent
+from ag2 import Agent, MemoryStream, ToolResult
+from ag2.context import ConversationContext
+from ag2.events import (
+    BaseEvent,
+    ImageInput,
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    TextInput,
+    ToolCallEvent,
+    ToolCallsEvent,
+    ToolResultEvent,
+    ToolResultsEvent,
+)
 from ag2.testing import TestClient, TestConfig
 
+from benchmarks.long_answers import long_talks
+from gatekeeper_core import GatekeeperConfig, HistoryConfig
 from gatekeeper_hooks import GatekeeperPolicy
-from tests.hooks.hook_contract import Call, HookContract, Hooked, Line, Played, Run, recorded
+from tests.hooks.hook_contract import FILLER, Call, HookContract, Hooked, Line, Played, Run, recorded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from gatekeeper_core import HistoryConfig
 
 
 def text_of(parts: Sequence[Any]) -> str:
@@ -85,3 +97,40 @@ class TestGatekeeperPolicy(HookContract):
 
         stored = lines_of(asyncio.run(all_runs()))
         return Played(model.requests, stored, policy.hooked)
+
+
+LONG_TALK = long_talks(2)[1]
+
+
+def sent_of(events: Sequence[BaseEvent], **options: Any) -> list[BaseEvent]:
+    config = HistoryConfig(on_error="raise", passthrough_below=0, **options)
+    context = ConversationContext(MemoryStream())
+    return asyncio.run(GatekeeperPolicy(config).apply([], [*events], context))[1]
+
+
+def test_of_two_results_only_the_one_that_is_compressed_is_a_copy() -> None:
+    call, other = ToolCallEvent("count", id="a"), ToolCallEvent("list", id="b")
+    results = [
+        ToolResultEvent.from_call(call, "5"),
+        ToolResultEvent.from_call(other, ToolResult(FILLER * 90, final=True)),
+    ]
+    question = ModelRequest([ImageInput("https://example.com/bread.png"), TextInput("Which bread is on the picture?")])
+    events = [question, ModelResponse(tool_calls=ToolCallsEvent([call, other])), *results, ToolResultsEvent(results)]
+    *before, last = sent_of(events, token_budget=1200)
+    assert all(one is event for one, event in zip(before, events, strict=False))
+    assert isinstance(last, ToolResultsEvent)
+    assert last.results[0] is results[0]
+    assert len(text_of(last.results[1].result.parts)) < len(FILLER * 90) == len(text_of(results[1].result.parts))
+    assert (last.results[1].parent_id, last.results[1].result.final) == ("b", True)
+
+
+def test_a_long_answer_is_sent_as_a_cut_copy() -> None:
+    _, messages, needed, fact = LONG_TALK
+    events: list[BaseEvent] = [
+        ModelRequest([TextInput(message.text)]) if message.role == "user" else ModelResponse(ModelMessage(message.text))
+        for message in messages
+    ]
+    sent = sent_of(events, gatekeeper=GatekeeperConfig(coverage=0.4))
+    [cut] = [event for event in sent if isinstance(event, ModelResponse) and fact.strip() in (event.content or "")]
+    assert 2 * len(cut.content or "") < len(messages[2 * needed + 1].text)
+    assert sent[-1] is events[-1]

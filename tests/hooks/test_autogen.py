@@ -6,27 +6,31 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from autogen_agentchat.agents import AssistantAgent
-from autogen_core import FunctionCall
+from autogen_core import FunctionCall, Image
 from autogen_core.model_context import ChatCompletionContextState
 from autogen_core.models import (
     AssistantMessage,
     CreateResult,
+    FunctionExecutionResult,
     FunctionExecutionResultMessage,
     LLMMessage,
     ModelFamily,
     RequestUsage,
     SystemMessage,
+    UserMessage,
 )
 from autogen_ext.models.replay import ReplayChatCompletionClient
+from PIL.Image import new as new_image
 
+from benchmarks.long_answers import long_talks
+from gatekeeper_core import GatekeeperConfig, HistoryConfig
 from gatekeeper_hooks import GatekeeperChatCompletionContext
-from tests.hooks.hook_contract import Call, HookContract, Hooked, Line, Played, Run, recorded
+from tests.hooks.hook_contract import FILLER, Call, HookContract, Hooked, Line, Played, Run, recorded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gatekeeper_core import HistoryConfig
-
+LONG_TALK = long_talks(2)[1]
 MODEL: Any = {
     "vision": False,
     "function_calling": True,
@@ -94,3 +98,40 @@ class TestGatekeeperChatCompletionContext(HookContract):
         stored = ChatCompletionContextState.model_validate(asyncio.run(all_runs())).messages
         requests = [lines_of(call["messages"]) for call in client.create_calls]
         return Played(requests, lines_of(stored), context.hooked)
+
+
+def sent_of(messages: Sequence[LLMMessage], **options: Any) -> list[LLMMessage]:
+    config = HistoryConfig(on_error="raise", passthrough_below=0, **options)
+    return asyncio.run(GatekeeperChatCompletionContext(config, initial_messages=[*messages]).get_messages())
+
+
+def test_of_two_results_only_the_text_of_the_compressed_one_changes() -> None:
+    calls = [FunctionCall(id="a", name="count", arguments="{}"), FunctionCall(id="b", name="list", arguments="{}")]
+    short = FunctionExecutionResult(content="5", name="count", call_id="a", is_error=False)
+    long = FunctionExecutionResult(content=FILLER * 90, name="list", call_id="b", is_error=False)
+    messages = [
+        UserMessage(content=["Which bread is on the picture?", Image.from_pil(new_image("RGB", (8, 8)))], source="ann"),
+        AssistantMessage(content=calls, thought="I count.", source="scripted"),
+        FunctionExecutionResultMessage(content=[short, long]),
+    ]
+    question, called, results = sent_of(messages, token_budget=1200)
+    assert (question, called) == (messages[0], messages[1])
+    assert isinstance(results, FunctionExecutionResultMessage)
+    assert results.content[0] == short
+    assert results.content[1] == long.model_copy(update={"content": results.content[1].content})
+    assert len(results.content[1].content) < len(long.content) == len(FILLER * 90)
+
+
+def test_a_long_answer_is_sent_as_a_cut_copy() -> None:
+    _, talk, needed, fact = LONG_TALK
+    messages: list[LLMMessage] = [
+        UserMessage(content=one.text, source="ann")
+        if one.role == "user"
+        else AssistantMessage(content=one.text, source="scripted")
+        for one in talk
+    ]
+    sent = sent_of(messages, gatekeeper=GatekeeperConfig(coverage=0.4))
+    [cut] = [message for message in sent if isinstance(message, AssistantMessage) and fact.strip() in message.content]
+    assert 2 * len(cut.content) < len(talk[2 * needed + 1].text)
+    assert cut.source == "scripted"
+    assert sent[-1] is messages[-1]
