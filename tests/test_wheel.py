@@ -126,10 +126,13 @@ def test_the_extras_are_named(metadata: Message) -> None:
         "langchain-core",
         "langchain",
         "langchain-classic",
+        "litellm",
         "llama-index",
         "meaning",
+        "openai-agents",
         "otel",
         "postgres",
+        "pydantic-ai",
         "tiktoken",
         "tokenizers",
     }

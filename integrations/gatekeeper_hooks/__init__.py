@@ -12,11 +12,13 @@ if TYPE_CHECKING:
     from gatekeeper_hooks.ag2 import GatekeeperPolicy
     from gatekeeper_hooks.autogen import GatekeeperChatCompletionContext
     from gatekeeper_hooks.crewai import GatekeeperHooks
+    from gatekeeper_hooks.litellm import GatekeeperCallback
     from gatekeeper_hooks.native import NativeSelector
     from gatekeeper_hooks.openai_agents import GatekeeperInputFilter
     from gatekeeper_hooks.pydantic_ai import GatekeeperHistoryProcessor
 
 __all__ = [
+    "GatekeeperCallback",
     "GatekeeperChatCompletionContext",
     "GatekeeperHistoryProcessor",
     "GatekeeperHooks",
@@ -27,6 +29,7 @@ __all__ = [
 
 # Name: its module, the extra, and the framework's own top package ("" where it needs none).
 _MODULES = {
+    "GatekeeperCallback": ("litellm", "litellm", "litellm"),
     "GatekeeperChatCompletionContext": ("autogen", "autogen", "autogen_core"),
     "GatekeeperHistoryProcessor": ("pydantic_ai", "pydantic-ai", "pydantic_ai"),
     "GatekeeperHooks": ("crewai", "crewai", "crewai"),
