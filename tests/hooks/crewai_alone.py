@@ -110,19 +110,18 @@ def test_the_list_is_whole_again_after_a_call_that_failed() -> None:
     about_bread = three_runs(*SCRIPTS["english"])[1]
     turn = [{"role": "user", "content": about_bread.question}, {"role": "assistant", "content": about_bread.answer}]
     messages: list[Any] = turn * 6
-    messages.append({"role": "user", "content": "Who painted the Night Watch?"})
-    whole = [*messages]
+    messages.append({"role": "user", "content": "New topic: who painted the Night Watch?"})
+    whole, again = [*messages], {"role": "user", "content": "Who painted the Night Watch, please?"}
     hooks = GatekeeperHooks(CONFIG)
     context = LLMCallHookContext(messages=messages)
     hooks.before_llm_call(context)
-    assert messages == whole[-1:]
-    messages.append({"role": "user", "content": "Again, please."})  # no hook came after the call
+    assert len(messages) < len(whole)
+    messages.append(again)  # no hook came after the call
     hooks.before_llm_call(context)
-    assert messages == [{"role": "user", "content": "Again, please."}]
-    hooks.after_llm_call(context)
-    assert messages == [*whole, {"role": "user", "content": "Again, please."}]
-    hooks.after_llm_call(context)
-    assert len(messages) == len(whole) + 1
+    assert len(messages) < len(whole)
+    for _ in range(2):
+        hooks.after_llm_call(context)
+        assert messages == [*whole, again]
 
 
 def test_tools_are_counted_where_they_are_sent_beside_the_messages() -> None:
