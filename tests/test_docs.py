@@ -37,6 +37,7 @@ PAGES = [*READMES, *sorted((ROOT / "docs").glob("*.md"))]
 RUN_MARK = "<!-- run -->"
 
 NEEDS = {
+    "hooks.md": "hooks",
     "langchain.md": "adapters",
     "llamaindex.md": "adapters",
     "meaning.md": "meaning",
