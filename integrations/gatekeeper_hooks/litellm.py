@@ -21,7 +21,8 @@ from gatekeeper_core.pricing.usage import read_usage
 from gatekeeper_hooks.native import NativeSelector
 
 if TYPE_CHECKING:
-    from gatekeeper_core import HistoryConfig, HistoryView
+    from gatekeeper_core.context.history.strategies import HistoryConfig
+    from gatekeeper_core.context.history.view import HistoryView
 
 _MESSAGES_OF = {"acompletion": "messages", "anthropic_messages": "messages", "aresponses": "input"}
 """Calls of a chat, and the argument that holds its messages."""

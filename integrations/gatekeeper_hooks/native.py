@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from json import dumps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from gatekeeper_core.context.history.request import HistoryRequest
@@ -125,3 +126,12 @@ class NativeSelector:
             return list(objects)
         replaced = dict(view.replaced)
         return [write(objects[at], replaced[at]) if at in replaced else objects[at] for at in view.kept]
+
+
+def tool_text(name: str, description: str | None, parameters: Mapping[str, Any]) -> str:
+    """Return the definition of a tool, to be counted among the fixed texts.
+
+    >>> tool_text("now", "The time.", {})
+    'now The time. {}'
+    """
+    return f"{name} {description or ''} {dumps(parameters, ensure_ascii=False)}"

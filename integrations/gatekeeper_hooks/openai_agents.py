@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from agents import FunctionTool
 
-from gatekeeper_hooks.native import NativeSelector
+from gatekeeper_hooks.native import NativeSelector, tool_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from agents import Agent
     from agents.run import CallModelData, ModelInputData
 
-    from gatekeeper_core import HistoryConfig, HistoryView
+    from gatekeeper_core.context.history.strategies import HistoryConfig
+    from gatekeeper_core.context.history.view import HistoryView
 
 
 class GatekeeperInputFilter:
@@ -49,13 +46,9 @@ class GatekeeperInputFilter:
     async def __call__(self, data: CallModelData[Any]) -> ModelInputData:
         """Return the items to send; the rest of the input is unchanged."""
         agent, given = data.agent, data.model_data
-        fixed = [given.instructions or "", *_tool_texts(agent)]
+        tools = (tool for tool in agent.tools if isinstance(tool, FunctionTool))
+        fixed = [given.instructions or ""]
+        fixed += [tool_text(tool.name, tool.description, tool.params_json_schema) for tool in tools]
         model = agent.model if isinstance(agent.model, str) else getattr(agent.model, "model", "")
         sent, _ = await asyncio.to_thread(self.selector.select, given.input, fixed=fixed, model=str(model))
         return replace(given, input=sent)
-
-
-def _tool_texts(agent: Agent[Any]) -> Iterator[str]:
-    for tool in agent.tools:
-        if isinstance(tool, FunctionTool):
-            yield f"{tool.name} {tool.description} {json.dumps(tool.params_json_schema, ensure_ascii=False)}"

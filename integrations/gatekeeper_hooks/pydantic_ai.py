@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from typing import TYPE_CHECKING, Any
 
 from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering
-from pydantic_ai.messages import ModelRequest, ModelResponse
+from pydantic_ai.messages import ModelRequest
 
 from gatekeeper_core.pricing.usage import read_usage
-from gatekeeper_hooks.native import NativeSelector
+from gatekeeper_hooks.native import NativeSelector, tool_text
 from gatekeeper_hooks.pydantic_ai_messages import read_items, write_message
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pydantic_ai import RunContext
-    from pydantic_ai.messages import ModelMessage
-    from pydantic_ai.models import ModelRequestContext, ModelRequestParameters
+    from pydantic_ai.messages import ModelResponse
+    from pydantic_ai.models import ModelRequestContext
 
-    from gatekeeper_core import HistoryConfig, HistoryView
+    from gatekeeper_core.context.history.strategies import HistoryConfig
+    from gatekeeper_core.context.history.view import HistoryView
 
 
 class GatekeeperHistoryProcessor(AbstractCapability[Any]):
@@ -56,8 +54,30 @@ class GatekeeperHistoryProcessor(AbstractCapability[Any]):
         self, ctx: RunContext[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
         """Return the request with the messages to send."""
-        if isinstance(request_context.messages[-1], ModelRequest):  # else the provider goes on with its own answer
-            request_context.messages = await asyncio.to_thread(self._selected, request_context, ctx.conversation_id)
+        messages, parameters = request_context.messages, request_context.model_request_parameters
+        if not isinstance(messages[-1], ModelRequest):  # the provider goes on with its own answer
+            return request_context
+        tools = (*parameters.function_tools, *parameters.output_tools)
+        fixed = [part.content for part in parameters.instruction_parts or ()]
+        fixed += [tool_text(tool.name, tool.description, tool.parameters_json_schema) for tool in tools]
+        output_tools = frozenset(tool.name for tool in parameters.output_tools)
+        read = [read_items(message, output_tools) for message in messages]
+        sent, view = await asyncio.to_thread(
+            self.selector.select,
+            [item for items in read for item in items],
+            fixed=fixed,
+            model=request_context.model.model_name,
+            thread=ctx.conversation_id,
+        )
+        if self.selector.threads.config.shadow:
+            return request_context
+        sent_at, start = dict(zip(view.kept, sent, strict=True)), 0
+        written = []
+        for message, items in zip(messages, read, strict=True):
+            its = [sent_at[at] for at in range(start, start + len(items)) if at in sent_at]
+            written.append(write_message(message, items, its))
+            start += len(items)
+        request_context.messages = [message for message in written if message is not None]
         return request_context
 
     async def after_model_request(
@@ -72,27 +92,3 @@ class GatekeeperHistoryProcessor(AbstractCapability[Any]):
         if usage and ctx.conversation_id is not None:
             self.selector.threads.report(usage, thread=ctx.conversation_id)
         return response
-
-    def _selected(self, request: ModelRequestContext, thread: str | None) -> list[ModelMessage]:
-        parameters = request.model_request_parameters
-        output_tools = frozenset(tool.name for tool in parameters.output_tools)
-        read = [read_items(message, output_tools) for message in request.messages]
-        items, model = [item for each in read for item in each], request.model.model_name
-        sent, view = self.selector.select(items, fixed=[*_fixed_texts(parameters)], model=model, thread=thread)
-        if self.selector.threads.config.shadow:
-            return request.messages
-        at, sent_at = 0, dict(zip(view.kept, sent, strict=True))
-        messages = []
-        for message, its_items in zip(request.messages, read, strict=True):
-            stop = at + len(its_items)
-            places = [sent_at[place] for place in range(at, stop) if place in sent_at]
-            messages.append(write_message(message, its_items, places))
-            at = stop
-        return [message for message in messages if message is not None]
-
-
-def _fixed_texts(parameters: ModelRequestParameters) -> Iterator[str]:
-    for part in parameters.instruction_parts or ():
-        yield part.content
-    for tool in (*parameters.function_tools, *parameters.output_tools):
-        yield f"{tool.name} {tool.description} {json.dumps(tool.parameters_json_schema, ensure_ascii=False)}"

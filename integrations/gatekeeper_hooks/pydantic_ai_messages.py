@@ -19,6 +19,7 @@ from typing import Any
 
 from pydantic_ai.messages import (
     BinaryContent,
+    CachePoint,
     ImageUrl,
     ModelMessage,
     ModelRequest,
@@ -42,21 +43,20 @@ def read_items(message: ModelMessage, output_tools: Collection[str]) -> list[Ite
         output_tools: names of the tools that end a run. Pydantic AI merges the next question into the request with
             their results; there it begins a turn.
     """
-    if isinstance(message, ModelResponse):
-        blocks = [{**_response_block(part), "part": at} for at, part in enumerate(message.parts)]
-        return [{"role": "assistant", "content": blocks}]
-    given: Sequence[Any] = message.parts
-    tools = [part.tool_name for part in given if _is_result(part)]
+    parts: Sequence[Any] = message.parts
+    tools = [part.tool_name for part in parts if _is_result(part)]
     prompts = "results" if tools and not any(name in output_tools for name in tools) else "prompts"
 
     def kind_of(numbered: tuple[int, Any]) -> str:
         part = numbered[1]
-        return prompts if part.part_kind in _PROMPTS else "results" if _is_result(part) else "system"
+        if isinstance(message, ModelResponse):
+            return "assistant"
+        return prompts if part.part_kind in ("user-prompt", "speech") else "results" if _is_result(part) else "system"
 
     items = []
-    for kind, group in groupby(enumerate(given), kind_of):
-        blocks = [{**block, "part": at} for at, part in group for block in _request_blocks(part)]
-        items.append({"role": "system" if kind == "system" else "user", "content": blocks})
+    for kind, group in groupby(enumerate(parts), kind_of):
+        blocks = [{**block, "part": at} for at, part in group for block in read_part(part)]
+        items.append({"role": kind if kind in ("assistant", "system") else "user", "content": blocks})
     return items
 
 
@@ -72,52 +72,58 @@ def write_message(message: ModelMessage, read: Sequence[Item], sent: Sequence[It
         return message
     if summary := next((item for item in sent if isinstance(item["content"], str)), None):
         text = summary["content"]
-        is_user = summary["role"] == "user"
-        return ModelRequest([UserPromptPart(text)]) if is_user else ModelResponse([TextPart(text)])
+        return ModelRequest([UserPromptPart(text)]) if summary["role"] == "user" else ModelResponse([TextPart(text)])
     unchanged = {id(block) for item in read for block in item["content"]}
     given, parts = message.parts, dict[int, Any]()
     for block in (block for item in sent for block in item["content"]):
-        at = block["part"]
-        if id(block) not in unchanged:
-            parts[at] = _with_text(given[at], block.get("text", block.get("content")))
+        part: Any = given[block["part"]]
+        if id(block) in unchanged:
+            parts.setdefault(block["part"], part)
+        elif part.part_kind in ("text", "speech"):  # a new part: by the id of the old one a provider takes its own copy
+            part = UserPromptPart(block["text"]) if message.kind == "request" else TextPart(block["text"])
+            parts[block["part"]] = part
         else:
-            parts.setdefault(at, given[at])
+            inner = block["content"] if block["type"] == "tool_result" else [block]
+            text = next(each["text"] for each in inner if each["type"] == "text")
+            rest = _beside_text(part)
+            parts[block["part"]] = replace(part, content=[text, *rest] if rest else text)
     kept: Any = [parts[at] for at in sorted(parts)]
     return replace(message, parts=kept) if kept else None
 
 
-def _is_result(part: Any) -> bool:
-    return part.part_kind == "tool-return" or (part.part_kind == "retry-prompt" and part.tool_name is not None)
-
-
-def _response_block(part: Any) -> Item:
+def read_part(part: Any) -> list[Item]:
+    """Return the blocks of a part: its text, and a block for each file."""
     match part.part_kind:
-        case "text" | "speech":
-            return _text(part.content)
         case "tool-call":
-            return {"type": "tool_use", "id": part.tool_call_id, "name": part.tool_name, "input": part.args}
+            return [{"type": "tool_use", "id": part.tool_call_id, "name": part.tool_name, "input": part.args}]
+        case "tool-return":
+            text = part.model_response_str(wrap_if_error=False)
+            # The framework reads what its own tools returned: it is counted, never cut.
+            block = {"type": part.tool_kind, "content": text} if part.tool_kind else _text(text)
+            files = [*map(_file, _beside_text(part))]
+            return [{"type": "tool_result", "tool_use_id": part.tool_call_id, "content": [block, *files]}]
+        case "retry-prompt" if part.tool_name:
+            return [
+                {"type": "tool_result", "tool_use_id": part.tool_call_id, "content": [_text(part.model_response())]}
+            ]
         case "thinking" if part.signature or part.id:  # what the provider checks
-            return {"type": "thinking", "thinking": part.content, "signature": part.signature or part.id}
+            return [{"type": "thinking", "thinking": part.content, "signature": part.signature or part.id}]
         case "compaction":
-            return {"type": "compaction", "content": part.content or ""}
+            return [{"type": "compaction", "content": part.content or ""}]
         case "file":
-            return _media(part.content)
-    return {"type": part.part_kind, "content": str(getattr(part, "content", None) or getattr(part, "args", ""))}
-
-
-def _request_blocks(part: Any) -> list[Item]:
-    if part.part_kind == "tool-return":
-        text, kind = part.model_response_str(wrap_if_error=False), part.tool_kind
-        # The framework reads what its own tools returned: it is counted, never cut.
-        block = {"type": kind, "content": text} if kind else _text(text)
-        return [{"type": "tool_result", "tool_use_id": part.tool_call_id, "content": [block, *_files(part)]}]
-    if part.part_kind == "retry-prompt" and part.tool_name is not None:
-        return [{"type": "tool_result", "tool_use_id": part.tool_call_id, "content": part.model_response()}]
-    content: Any = getattr(part, "content", "")
-    if part.part_kind == "user-prompt" and not isinstance(content, str):
-        texts = (item if isinstance(item, str) else item.content for item in content if _is_text(item))
-        return [_text("\n".join(texts)), *_files(part)]
-    if isinstance(content, str):
+            return [_file(part.content)]
+        case "user-prompt":
+            content = [part.content] if isinstance(part.content, str) else part.content
+            texts = (one if isinstance(one, str) else one.content for one in content if _is_text(one))
+            return [_text("\n".join(texts)), *map(_file, _beside_text(part))]
+    content = getattr(part, "content", "")
+    if isinstance(content, str) and part.part_kind in (
+        "text",
+        "speech",
+        "system-prompt",
+        "retry-prompt",
+        "retry-feedback",
+    ):
         return [_text(content)]
     return [{"type": part.part_kind, "content": str(content)}]
 
@@ -126,33 +132,26 @@ def _text(text: str) -> Item:
     return {"type": "text", "text": text, "source": {}}
 
 
-def _is_text(item: object) -> bool:
-    return isinstance(item, (str, TextContent))
+def _is_result(part: Any) -> bool:
+    return part.part_kind == "tool-return" or (part.part_kind == "retry-prompt" and part.tool_name is not None)
+
+
+def _is_text(content: object) -> bool:
+    return isinstance(content, (str, TextContent))
 
 
 def _beside_text(part: Any) -> list[Any]:
-    """Return the files of a part, and the marks between them."""
+    """Return the files of a part, and the cache marks between them."""
     if isinstance(part, ToolReturnPart):
         return list(part.files)
     if isinstance(part, UserPromptPart) and not isinstance(part.content, str):
-        return [item for item in part.content if not _is_text(item)]
+        return [content for content in part.content if not _is_text(content)]
     return []
 
 
-def _files(part: Any) -> list[Item]:
-    return [_media(item) for item in _beside_text(part) if item.kind != "cache-point"]
-
-
-def _media(file: Any) -> Item:
-    is_binary = isinstance(file, BinaryContent)
-    is_image = file.is_image if is_binary else isinstance(file, ImageUrl)
-    return {"type": "image" if is_image else "document", "source": {"data": file.data if is_binary else None}}
-
-
-def _with_text(part: Any, new: Any) -> Any:
-    """Return a part with another text and its own files."""
-    text = new if isinstance(new, str) else next(block["text"] for block in new if block["type"] == "text")
-    if part.part_kind in ("text", "speech"):  # a new part: by the old one's id a provider takes its own copy
-        return UserPromptPart(text) if getattr(part, "speaker", "") == "user" else TextPart(text)
-    rest = _beside_text(part)
-    return replace(part, content=[text, *rest] if rest else text)
+def _file(content: Any) -> Item:
+    if isinstance(content, CachePoint):
+        return {"type": "cache_point"}
+    is_binary = isinstance(content, BinaryContent)
+    is_image = content.is_image if is_binary else isinstance(content, ImageUrl)
+    return {"type": "image" if is_image else "document", "source": {"data": content.data if is_binary else None}}
