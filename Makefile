@@ -8,7 +8,7 @@ FUZZ_ARGS ?=
 # .ci/run reads these lines.
 EXTRAS := chat,cli,mcp,meaning,otel,postgres,langchain-core,langchain,langchain-classic,llama-index,tiktoken,tokenizers
 # The frameworks of hooks. check-lowest goes without them: they need newer versions of what the adapters share.
-HOOKS := openai-agents,pydantic-ai
+HOOKS := ag2,autogen,openai-agents,pydantic-ai
 
 RUN := $(VENV)/bin/python -m
 # UV=uv installs in seconds what takes pip minutes.

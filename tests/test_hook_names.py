@@ -11,8 +11,11 @@ import gatekeeper_hooks
 
 FRAMEWORKS = {
     "GatekeeperCallback": ("litellm", "litellm"),
+    "GatekeeperChatCompletionContext": ("autogen_core", "autogen"),
     "GatekeeperHistoryProcessor": ("pydantic_ai", "pydantic-ai"),
+    "GatekeeperHooks": ("crewai", "crewai"),
     "GatekeeperInputFilter": ("agents", "openai-agents"),
+    "GatekeeperPolicy": ("ag2", "ag2"),
 }
 
 

@@ -9,6 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from gatekeeper_hooks.ag2 import GatekeeperPolicy
+    from gatekeeper_hooks.autogen import GatekeeperChatCompletionContext
+    from gatekeeper_hooks.crewai import GatekeeperHooks
     from gatekeeper_hooks.litellm import GatekeeperCallback
     from gatekeeper_hooks.native import NativeSelector
     from gatekeeper_hooks.openai_agents import GatekeeperInputFilter
@@ -16,16 +19,22 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GatekeeperCallback",
+    "GatekeeperChatCompletionContext",
     "GatekeeperHistoryProcessor",
+    "GatekeeperHooks",
     "GatekeeperInputFilter",
+    "GatekeeperPolicy",
     "NativeSelector",
 ]
 
 # Name: its module, the extra, and the framework's own top package ("" where it needs none).
 _MODULES = {
     "GatekeeperCallback": ("litellm", "litellm", "litellm"),
+    "GatekeeperChatCompletionContext": ("autogen", "autogen", "autogen_core"),
     "GatekeeperHistoryProcessor": ("pydantic_ai", "pydantic-ai", "pydantic_ai"),
+    "GatekeeperHooks": ("crewai", "crewai", "crewai"),
     "GatekeeperInputFilter": ("openai_agents", "openai-agents", "agents"),
+    "GatekeeperPolicy": ("ag2", "ag2", "ag2"),
     "NativeSelector": ("native", "", ""),
 }
 

@@ -7,9 +7,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from json import dumps
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.select import native_view
@@ -22,6 +22,8 @@ from gatekeeper_core.pricing.prices import prices_of_model
 
 if TYPE_CHECKING:
     from gatekeeper_core.messages import Message
+
+Object = TypeVar("Object")
 
 
 class NativeSelector:
@@ -102,6 +104,28 @@ class NativeSelector:
         view = native_view(native, self.threads.view(native.messages, request, thread=thread, tenant=tenant))
         self.last_view = view
         return list(items) if self.threads.config.shadow else keep(items, view), view
+
+    def select_objects(
+        self,
+        objects: Sequence[Object],
+        *,
+        read: Callable[[Object], Mapping[str, Any]],
+        write: Callable[[Object, Mapping[str, Any]], Object],
+        **arguments: Any,
+    ) -> list[Object]:
+        """Return the messages of a framework to send: its own objects, but for those that the view replaces.
+
+        Args:
+            objects: the whole conversation, in the framework's messages; read, never changed.
+            read: returns the item of a message.
+            write: returns the message to send in place of another, from that one and the item that is sent.
+            arguments: of :meth:`select`.
+        """
+        _, view = self.select([read(each) for each in objects], **arguments)
+        if self.threads.config.shadow:
+            return list(objects)
+        replaced = dict(view.replaced)
+        return [write(objects[at], replaced[at]) if at in replaced else objects[at] for at in view.kept]
 
 
 def tool_text(name: str, description: str | None, parameters: Mapping[str, Any]) -> str:
