@@ -5,8 +5,10 @@ VENV ?= .venv
 PYTEST_ARGS ?=
 MUTANTS_ARGS ?=
 FUZZ_ARGS ?=
-# .ci/run reads this line.
-EXTRAS := chat,cli,meaning,otel,postgres,langchain-core,langchain,langchain-classic,llama-index,tiktoken,tokenizers
+# .ci/run reads these lines.
+EXTRAS := chat,cli,mcp,meaning,otel,postgres,langchain-core,langchain,langchain-classic,llama-index,tiktoken,tokenizers
+# The frameworks of hooks. check-lowest goes without them: they need newer versions of what the adapters share.
+HOOKS := ag2,autogen,openai-agents,pydantic-ai
 
 RUN := $(VENV)/bin/python -m
 # UV=uv installs in seconds what takes pip minutes.
@@ -176,7 +178,7 @@ $(VENV)/.stamp-cli: pyproject.toml $(VENV)/.stamp-venv
 	@touch $@
 
 $(VENV)/.stamp-test: pyproject.toml $(VENV)/.stamp-cli
-	@$(PIP) install --editable '.[$(EXTRAS)]' --group test --group test-adapters --group build
+	@$(PIP) install --editable '.[$(EXTRAS),$(HOOKS)]' --group test --group test-adapters --group build
 	@touch $@
 
 $(VENV)/.stamp-%: pyproject.toml $(VENV)/.stamp-test

@@ -365,7 +365,7 @@ def tables(place: Place, sizes: Sizes, *, ours_only: bool) -> dict[str, list[dic
 
 
 @contextmanager
-def _database(conninfo: str) -> Iterator[str]:
+def postgres_database(conninfo: str) -> Iterator[str]:
     """Yield the conninfo of a new database of a PostgreSQL server, dropped at the end; "" for none."""
     if not conninfo:
         yield ""
@@ -393,7 +393,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--ours-only", action="store_true", help="leave the competitors out")
     options = parser.parse_args(arguments)
     sizes = Sizes(options.rounds, options.appends, options.long, options.at_once, options.contests)
-    with tempfile.TemporaryDirectory(dir=options.folder) as folder, _database(options.postgres) as postgres:
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder, postgres_database(options.postgres) as postgres:
         load = os.getloadavg()[0]
         found = tables(Place(folder, postgres), sizes, ours_only=options.ours_only)
     options.postgres = bool(options.postgres)  # no secrets in a file

@@ -115,6 +115,7 @@ PORCH = (
     "gatekeeper_eval",
     "gatekeeper_formats",
     "gatekeeper_hooks",
+    "gatekeeper_mcp",
     "gatekeeper_meaning",
     "gatekeeper_chat",
     "gatekeeper_otel",

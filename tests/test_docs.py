@@ -41,6 +41,7 @@ RUN_MARK = "<!-- run -->"
 NEEDS = {
     "langchain.md": "adapters",
     "llamaindex.md": "adapters",
+    "mcp.md": "mcp",
     "meaning.md": "meaning",
     "minimax.md": "chat",
     "observability.md": "otel",
@@ -49,6 +50,8 @@ NEEDS = {
     "tutorial.md": "adapters",
 }
 """The marker of the extras that a page needs."""
+ALONE = "hooks.md"
+"""The page whose sections run alone, each with its framework: tests/hooks/test_recipes.py."""
 BUILDER_EXAMPLE = ROOT / "docs" / "examples" / "context_builder.py"
 """The program that needs no framework; docs/builder.md shows a part of what it prints."""
 EXAMPLES = sorted({*BUILDER_EXAMPLE.parent.glob("*.py")} - {BUILDER_EXAMPLE})
@@ -157,7 +160,7 @@ def test_the_readme_shows_the_two_commands_and_code_that_runs(page: Path) -> Non
 
 def own_program(page: Path) -> str:
     """Return the program of a page, or "" for a Chinese page whose English one runs the same."""
-    text = python_program(page.read_text(encoding="utf-8"))
+    text = "" if page.name == ALONE else python_program(page.read_text(encoding="utf-8"))
     is_told = in_english(page) != page
     return "" if is_told and same_program(text, python_program(in_english(page).read_text(encoding="utf-8"))) else text
 

@@ -153,6 +153,7 @@ def public_names(package: str) -> list[str]:
         "gatekeeper_core",
         "gatekeeper_eval",
         "gatekeeper_formats",
+        "gatekeeper_mcp",
         "gatekeeper_meaning",
         "gatekeeper_postgres",
         "langchain_gatekeeper",

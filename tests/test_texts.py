@@ -164,7 +164,7 @@ CHINESE = {"LC_ALL": "zh_CN.UTF-8", "LANGUAGE": ""}
 @pytest.mark.cli
 def test_help_is_in_chinese_where_the_locale_is() -> None:
     """Help is put together before any option is read: the locale is that of the process."""
-    commands = ["", "demo", "select", "inspect", "explain", "convert", "chat", "store", "store forget"]
+    commands = ["", "demo", "select", "inspect", "explain", "convert", "chat", "store", "store forget", "mcp"]
     code = f"import json; from tests.command import run; print(json.dumps([run(*c.split(), '--help').stdout for c in {commands}]))"
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -18,6 +18,7 @@ from gatekeeper_cli.demo import demo
 from gatekeeper_cli.evaluate import evaluate
 from gatekeeper_cli.explain import explain, select
 from gatekeeper_cli.inspect import inspect
+from gatekeeper_cli.mcp import mcp
 from gatekeeper_cli.options import HELP, with_groups
 from gatekeeper_cli.store import store
 from gatekeeper_cli.texts import Language, speak
@@ -39,6 +40,7 @@ app.command("inspect", help=HELP("help.inspect"))(with_groups(inspect))
 app.command("explain", help=HELP("help.explain"))(with_groups(explain))
 app.command("eval", help=HELP("help.eval"))(with_groups(evaluate))
 app.command("chat", help=HELP("help.chat"))(with_groups(chat))
+app.command("mcp", help=HELP("help.mcp"))(with_groups(mcp))
 
 
 def run() -> None:

@@ -6,6 +6,7 @@ and nothing in them is read as markup.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -49,6 +50,14 @@ _MAX_ANCHORS, _ANCHOR_COLUMNS, _MAX_TURNS = 30, 24, 14
 _SCORE_COLUMNS = 4
 
 
+@dataclass(frozen=True)
+class DetailOptions:
+    """The options of an explanation: the turn that it begins with, and whether it has the scores."""
+
+    turn: Annotated[int | None, typer.Option("--why-not", help=HELP("help.why_not"), metavar="TURN", min=0)] = None
+    scores: Annotated[bool, typer.Option("--scores", help=HELP("help.scores"))] = False
+
+
 def select(
     file: Annotated[str, typer.Argument(help=HELP("help.any_file"), metavar="FILE")],
     query: Query,
@@ -76,9 +85,8 @@ def select(
 def explain(
     file: File,
     query: Query,
-    turn: Annotated[int | None, typer.Option("--why-not", help=HELP("help.why_not"), metavar="TURN", min=0)] = None,
-    scores: Annotated[bool, typer.Option("--scores", help=HELP("help.scores"))] = False,
-    options: SelectionOptions = SelectionOptions(),  # noqa: B008 - typer fills it
+    details: DetailOptions = DetailOptions(),
+    options: SelectionOptions = SelectionOptions(),  # noqa: B008
     output: OutputOptions = OutputOptions(),  # noqa: B008
     reading: ReadingOptions = ReadingOptions(),  # noqa: B008
     lang: Lang = Language.auto,
@@ -89,7 +97,7 @@ def explain(
     note_left_out(conversation.left_out, repeated_speakers=conversation.repeated_speakers)
     turns = explanation.without_current(conversation.turns, query=query)
     gatekeeper.sync(turns)
-    if turn is not None and turn >= len(turns):
+    if (turn := details.turn) is not None and turn >= len(turns):
         refuse(texts("error.why_not", turn=turn, count=len(turns)))
     selection = gatekeeper.explain(query)
     decision = None if turn is None else selection.decision(turn)
@@ -117,7 +125,7 @@ def explain(
         name = conversation_name(file, conversation.heading.title)
         return explanation_page(selection, turns, decision=decision, name=name, texts=texts)
 
-    view = _explanation_view(selection, topics_of(gatekeeper), decision, texts, with_scores=scores)
+    view = _explanation_view(selection, topics_of(gatekeeper), decision, texts, with_scores=details.scores)
     output.put(value=value, page=page, view=lambda: view)
 
 

@@ -15,6 +15,7 @@ from gatekeeper_cli.options import HELP, AsJson, plain_table, print_json, refuse
 from gatekeeper_cli.texts import spoken, visible
 from gatekeeper_core.errors import ConfigError, CorruptionError
 from gatekeeper_core.storage.sqlite import SQLiteStore
+from gatekeeper_mcp import delete_indexes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +33,7 @@ _SCHEMA = "gatekeeper"
 @with_groups
 def info(file: Place, schema: Schema = _SCHEMA, as_json: AsJson = False) -> None:
     """Show how much a store holds."""
-    with _open(file, schema) as opened:
+    with open_store(file, schema) as opened:
         facts = opened.info()._asdict()
     _show(facts, as_json=as_json)
 
@@ -64,7 +65,7 @@ def check(file: Place, as_json: AsJson = False) -> None:
 @with_groups
 def migrate(file: Place, schema: Schema = _SCHEMA, as_json: AsJson = False) -> None:
     """Bring the tables of a store up to date."""
-    with _open(file, schema, migrate=True) as opened:
+    with open_store(file, schema, migrate=True) as opened:
         facts = {
             "place" if _is_server(file) else "path": opened.place,
             "from_version": opened.found_schema_version,
@@ -96,11 +97,13 @@ def forget(
 
     Exit status 1: the rows are gone, but another reader kept them from being cleared; run it again.
     """
-    with _open(file, schema) as opened:
+    with open_store(file, schema) as opened:
         if not yes:
             question = "store.all" if target == _Target() else "store.it"
             typer.confirm(spoken()(question), abort=True, err=True)
         forgotten = opened.forget(tenant, thread=target.thread, user=target.user, source=target.source)
+    if not _is_server(file):
+        delete_indexes(file)  # which hold words of what is forgotten until the next search
     _show(forgotten._asdict(), as_json=as_json)
     if not forgotten.is_purged:
         raise typer.Exit(1)
@@ -110,7 +113,8 @@ def _is_server(file: str) -> bool:
     return file.startswith(("postgresql://", "postgres://"))
 
 
-def _open(file: str, schema: str, *, migrate: bool = False) -> SQLiteStore | PostgresStore:
+def open_store(file: str, schema: str, *, migrate: bool = False) -> SQLiteStore | PostgresStore:
+    """Return the store of a file or behind an address; refuse one that is not there, and a missing extra."""
     if not _is_server(file):
         return SQLiteStore(file, create=False, migrate=migrate)
     try:

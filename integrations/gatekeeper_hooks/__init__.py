@@ -1,7 +1,56 @@
-"""The gatekeeper on the hooks of other frameworks, one module each, and the selector that they share."""
+"""The gatekeeper on the hooks of other frameworks, one module each, and the selector that they share.
+
+Each name is imported when it is first used, so that it needs only its own framework.
+"""
 
 from __future__ import annotations
 
-from gatekeeper_hooks.native import NativeSelector
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-__all__ = ["NativeSelector"]
+if TYPE_CHECKING:
+    from gatekeeper_hooks.ag2 import GatekeeperPolicy
+    from gatekeeper_hooks.autogen import GatekeeperChatCompletionContext
+    from gatekeeper_hooks.crewai import GatekeeperHooks
+    from gatekeeper_hooks.litellm import GatekeeperCallback
+    from gatekeeper_hooks.native import NativeSelector
+    from gatekeeper_hooks.openai_agents import GatekeeperInputFilter
+    from gatekeeper_hooks.pydantic_ai import GatekeeperHistoryProcessor
+
+__all__ = [
+    "GatekeeperCallback",
+    "GatekeeperChatCompletionContext",
+    "GatekeeperHistoryProcessor",
+    "GatekeeperHooks",
+    "GatekeeperInputFilter",
+    "GatekeeperPolicy",
+    "NativeSelector",
+]
+
+# Name: its module, the extra, and the framework's own top package ("" where it needs none).
+_MODULES = {
+    "GatekeeperCallback": ("litellm", "litellm", "litellm"),
+    "GatekeeperChatCompletionContext": ("autogen", "autogen", "autogen_core"),
+    "GatekeeperHistoryProcessor": ("pydantic_ai", "pydantic-ai", "pydantic_ai"),
+    "GatekeeperHooks": ("crewai", "crewai", "crewai"),
+    "GatekeeperInputFilter": ("openai_agents", "openai-agents", "agents"),
+    "GatekeeperPolicy": ("ag2", "ag2", "ag2"),
+    "NativeSelector": ("native", "", ""),
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module, extra, framework = _MODULES[name]
+    try:
+        return getattr(import_module(f"{__name__}.{module}"), name)
+    except ModuleNotFoundError as error:
+        if not framework or (error.name or "").partition(".")[0] != framework:
+            raise
+        needed = f'{name} needs {error.name}: pip install "context-gatekeeper[{extra}]"'
+        raise ImportError(needed, name=error.name) from error
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -7,8 +7,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from json import dumps
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.select import native_view
@@ -21,6 +22,8 @@ from gatekeeper_core.pricing.prices import prices_of_model
 
 if TYPE_CHECKING:
     from gatekeeper_core.messages import Message
+
+Object = TypeVar("Object")
 
 
 class NativeSelector:
@@ -40,6 +43,7 @@ class NativeSelector:
 
     Attributes:
         threads: the selector over our messages, with the view and the account of each thread.
+        last_view: the latest view, whatever the thread; its positions are in the list of that call. None before it.
 
     Raises:
         ConfigError: a number is out of range.
@@ -67,6 +71,7 @@ class NativeSelector:
         self.threads: ThreadSelector[Message] = ThreadSelector(
             lambda message: message, write=lambda _, message: message, config=config, **options
         )
+        self.last_view: HistoryView | None = None
 
     def select(
         self,
@@ -97,4 +102,36 @@ class NativeSelector:
             notes=native.settings,
         )
         view = native_view(native, self.threads.view(native.messages, request, thread=thread, tenant=tenant))
+        self.last_view = view
         return list(items) if self.threads.config.shadow else keep(items, view), view
+
+    def select_objects(
+        self,
+        objects: Sequence[Object],
+        *,
+        read: Callable[[Object], Mapping[str, Any]],
+        write: Callable[[Object, Mapping[str, Any]], Object],
+        **arguments: Any,
+    ) -> list[Object]:
+        """Return the messages of a framework to send: its own objects, but for those that the view replaces.
+
+        Args:
+            objects: the whole conversation, in the framework's messages; read, never changed.
+            read: returns the item of a message.
+            write: returns the message to send in place of another, from that one and the item that is sent.
+            arguments: of :meth:`select`.
+        """
+        _, view = self.select([read(each) for each in objects], **arguments)
+        if self.threads.config.shadow:
+            return list(objects)
+        replaced = dict(view.replaced)
+        return [write(objects[at], replaced[at]) if at in replaced else objects[at] for at in view.kept]
+
+
+def tool_text(name: str, description: str | None, parameters: Mapping[str, Any]) -> str:
+    """Return the definition of a tool, to be counted among the fixed texts.
+
+    >>> tool_text("now", "The time.", {})
+    'now The time. {}'
+    """
+    return f"{name} {description or ''} {dumps(parameters, ensure_ascii=False)}"

@@ -29,7 +29,9 @@ CONFIG = HistoryConfig(token_budget=300, passthrough_below=0, on_error="raise")
 @pytest.mark.parametrize(("fact", "question"), TALKS.values(), ids=TALKS)
 def test_the_fact_comes_back_as_the_callers_own_object(fact: str, question: str) -> None:
     items = [*said(fact), *FILLER, {"role": "user", "content": question}]
-    sent, view = NativeSelector(CONFIG).select(items, model="gpt-4o")
+    selector = NativeSelector(CONFIG)
+    sent, view = selector.select(items, model="gpt-4o")
+    assert selector.last_view is view
     assert sent[0] is items[0]
     assert sent[-1] is items[-1]
     assert len(sent) < len(items)

@@ -1,0 +1,83 @@
+"""The gatekeeper as hooks of CrewAI around each call of a model.
+
+::
+
+    messages of an executor ──before──> messages to send ──call──> the answer ──after──> all messages again
+
+CrewAI sends the executor's own list, so the hook before a call changes it in place, and the whole list has to come
+back. There is no hook after a call that asks for tools or fails: then the next call puts it back first.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from crewai.hooks import (
+    LLMCallHookContext,
+    register_after_llm_call_hook,
+    register_before_llm_call_hook,
+    unregister_after_llm_call_hook,
+    unregister_before_llm_call_hook,
+)
+
+from gatekeeper_core.caching import LruCache
+from gatekeeper_core.context.history.strategies import HistoryConfig
+from gatekeeper_core.context.history.view import HistoryView
+from gatekeeper_hooks.native import NativeSelector
+
+
+class GatekeeperHooks:
+    """Hooks that send the messages that the task needs; agents, tasks and crews may share them.
+
+    CrewAI prints an error in a hook and calls the model with the messages as they are.
+
+    Args:
+        config: the settings; None: ``HistoryConfig()``.
+        options: as of ``NativeSelector``: ``token_budget``, ``strategy`` and more.
+
+    Attributes:
+        selector: the selector of all conversations.
+    """
+
+    def __init__(self, config: HistoryConfig | None = None, **options: Any) -> None:
+        self.selector = NativeSelector(config, **options)
+        self._shortened: LruCache[int, tuple[list[Any], list[Any]]] = LruCache(
+            max_entries=self.selector.threads.config.max_threads
+        )
+
+    @property
+    def last_view(self) -> HistoryView | None:
+        """The latest view: which turns were sent, and why."""
+        return self.selector.last_view
+
+    def register(self) -> None:
+        """Register the hooks for the calls of all models; an executor reads them when it is made."""
+        register_before_llm_call_hook(self.before_llm_call)
+        register_after_llm_call_hook(self.after_llm_call)
+
+    def unregister(self) -> None:
+        """Take the hooks away again."""
+        unregister_before_llm_call_hook(self.before_llm_call)
+        unregister_after_llm_call_hook(self.after_llm_call)
+
+    def before_llm_call(self, context: LLMCallHookContext) -> None:
+        """Leave the messages to send in the list of the call."""
+        self.after_llm_call(context)
+        messages: list[Any] = context.messages
+        model = str(getattr(context.llm, "model", None) or "")
+        sent, _ = self.selector.select(messages, fixed=_tools_beside(context.executor), model=model)
+        self._shortened.put(id(messages), (sent, messages.copy()))
+        messages[:] = sent
+
+    def after_llm_call(self, context: LLMCallHookContext) -> None:
+        """Put the whole list back, unless somebody else has changed it."""
+        messages: list[Any] = context.messages
+        sent, whole = self._shortened.pop(id(messages)) or ([], [])
+        if len(sent) <= len(messages) and all(one is other for one, other in zip(sent, messages, strict=False)):
+            messages[: len(sent)] = whole
+
+
+def _tools_beside(executor: Any) -> list[str]:
+    """Return the tools that go beside the messages; those of an agent without native calls are in its prompt."""
+    is_native = getattr(getattr(executor, "state", None), "use_native_tools", False)
+    return [executor.tools_description] if is_native else []

@@ -1,0 +1,89 @@
+"""A callback of LiteLLM, for ``acompletion``, its ``Router`` and its proxy: the model gets what it needs.
+
+::
+
+    proxy ──> Router ──> acompletion, aresponses, anthropic_messages ──async_pre_call_deployment_hook──> provider
+
+LiteLLM calls that hook in all three, so that one selection is made of each request, with the name of the model that
+answers. ``async_pre_call_hook`` is the proxy's alone. No hook may change the messages of ``litellm.completion``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from litellm.integrations.custom_logger import CustomLogger
+
+from gatekeeper_core.pricing.usage import read_usage
+from gatekeeper_hooks.native import NativeSelector
+
+if TYPE_CHECKING:
+    from gatekeeper_core.context.history.strategies import HistoryConfig
+    from gatekeeper_core.context.history.view import HistoryView
+
+_MESSAGES_OF = {"acompletion": "messages", "anthropic_messages": "messages", "aresponses": "input"}
+"""Calls of a chat, and the argument that holds its messages."""
+
+
+class GatekeeperCallback(CustomLogger):  # type: ignore[misc] # see pyproject.toml
+    """A callback for ``litellm.callbacks`` that selects from the messages of each call; pass ``messages`` by name.
+
+    The thread is the caller's session id (``litellm_session_id``, or ``session_id`` in ``metadata``); a request without
+    one belongs to the conversation whose latest messages are its beginning. In the proxy each API key is a tenant.
+    Tools and system prompts that are arguments of their own are counted beside the messages.
+
+    Before ``litellm.completion``, which has no such hook, call ``callback.selector.select(messages)``.
+
+    Args:
+        config: the settings; None: ``HistoryConfig()``.
+        options: as in ``NativeSelector``: ``token_budget``, ``strategy``, ``coverage``, ``keep_newest`` and more.
+
+    Attributes:
+        selector: the selector of all conversations.
+
+    >>> gate = GatekeeperCallback(token_budget=4000)
+    >>> litellm.callbacks = [gate]  # doctest: +SKIP
+    """
+
+    def __init__(self, config: HistoryConfig | None = None, **options: Any) -> None:
+        super().__init__()
+        self.selector = NativeSelector(config, **options)
+
+    @property
+    def last_view(self) -> HistoryView | None:
+        """The latest view: which turns were sent, and why."""
+        return self.selector.last_view
+
+    async def async_pre_call_deployment_hook(self, kwargs: dict[str, Any], call_type: Any) -> dict[str, Any] | None:
+        """Return the arguments of the call with the messages to send, None for a call that is no chat."""
+        name = _MESSAGES_OF.get(getattr(call_type, "value", ""), "")
+        messages = kwargs.get(name)
+        if not isinstance(messages, list):
+            return None
+        items = [one if isinstance(one, Mapping) else one.model_dump(exclude_none=True) for one in messages]
+        given = (kwargs.get("system"), kwargs.get("instructions"), *(kwargs.get("tools") or ()))
+        fixed = [text if isinstance(text, str) else json.dumps(text, ensure_ascii=False) for text in given if text]
+        thread, tenant = _names(kwargs)
+        sent, _ = await asyncio.to_thread(
+            self.selector.select, items, fixed=fixed, model=kwargs.get("model", ""), thread=thread, tenant=tenant
+        )
+        own = dict(zip(map(id, items), messages, strict=True))
+        return {**kwargs, name: [own.get(id(item), item) for item in sent]}
+
+    async def async_log_success_event(self, kwargs: Any, response_obj: Any, start_time: Any, end_time: Any) -> None:  # noqa: ARG002 - part of the hook
+        """Correct the account of a named thread by the usage that the provider reports."""
+        thread, tenant = _names(kwargs.get("litellm_params") or {})
+        usage = read_usage(response_obj)
+        if usage and thread is not None:
+            self.selector.threads.report(usage, thread=thread, tenant=tenant)
+
+
+def _names(arguments: Mapping[str, Any]) -> tuple[str | None, str]:
+    """Return the names of the thread and of its tenant; a session id that LiteLLM generated names one request alone."""
+    facts = {**(arguments.get("metadata") or {}), **(arguments.get("litellm_metadata") or {})}
+    thread = arguments.get("litellm_session_id") or facts.get("session_id")
+    is_generated = facts.get("litellm_session_id_generated")
+    return None if is_generated or not thread else str(thread), str(facts.get("user_api_key_hash") or "default")

@@ -1,0 +1,54 @@
+"""The call-model input filter of the OpenAI Agents SDK: the session keeps everything, the model gets what it needs."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from agents import FunctionTool
+
+from gatekeeper_hooks.native import NativeSelector, tool_text
+
+if TYPE_CHECKING:
+    from agents.run import CallModelData, ModelInputData
+
+    from gatekeeper_core.context.history.strategies import HistoryConfig
+    from gatekeeper_core.context.history.view import HistoryView
+
+
+class GatekeeperInputFilter:
+    """A filter for ``RunConfig(call_model_input_filter=...)`` that selects from the items of each model call.
+
+    It sees no name of a session, so a list of items belongs to the conversation whose latest list is its beginning.
+    Counted beside the items are the agent's instructions and function tools. Handoffs and the tools of MCP servers are
+    not: leave room for them with ``HistoryConfig(reserve_tokens=...)``.
+
+    Args:
+        config: the settings; None: ``HistoryConfig()``.
+        options: as in ``NativeSelector``: ``token_budget``, ``strategy``, ``coverage``, ``keep_newest`` and more.
+
+    Attributes:
+        selector: the selector of all conversations.
+
+    >>> gate = GatekeeperInputFilter(token_budget=4000)
+    >>> run_config = RunConfig(call_model_input_filter=gate)  # doctest: +SKIP
+    """
+
+    def __init__(self, config: HistoryConfig | None = None, **options: Any) -> None:
+        self.selector = NativeSelector(config, **options)
+
+    @property
+    def last_view(self) -> HistoryView | None:
+        """The latest view: which turns were sent, and why."""
+        return self.selector.last_view
+
+    async def __call__(self, data: CallModelData[Any]) -> ModelInputData:
+        """Return the items to send; the rest of the input is unchanged."""
+        agent, given = data.agent, data.model_data
+        tools = (tool for tool in agent.tools if isinstance(tool, FunctionTool))
+        fixed = [given.instructions or ""]
+        fixed += [tool_text(tool.name, tool.description, tool.params_json_schema) for tool in tools]
+        model = agent.model if isinstance(agent.model, str) else getattr(agent.model, "model", "")
+        sent, _ = await asyncio.to_thread(self.selector.select, given.input, fixed=fixed, model=str(model))
+        return replace(given, input=sent)

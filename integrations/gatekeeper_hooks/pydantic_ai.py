@@ -1,0 +1,94 @@
+"""A capability of Pydantic AI: the run stores the whole history, the model gets what it needs."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering
+from pydantic_ai.messages import ModelRequest
+
+from gatekeeper_core.pricing.usage import read_usage
+from gatekeeper_hooks.native import NativeSelector, tool_text
+from gatekeeper_hooks.pydantic_ai_messages import read_items, write_message
+
+if TYPE_CHECKING:
+    from pydantic_ai import RunContext
+    from pydantic_ai.messages import ModelResponse
+    from pydantic_ai.models import ModelRequestContext
+
+    from gatekeeper_core.context.history.strategies import HistoryConfig
+    from gatekeeper_core.context.history.view import HistoryView
+
+
+class GatekeeperHistoryProcessor(AbstractCapability[Any]):
+    """A history processor for ``Agent(capabilities=[...])`` that changes the request and not the stored history.
+
+    It runs after all other capabilities, before each request to the model. The thread is the conversation of the run;
+    the instructions and tools of the request are counted beside the messages.
+
+    Args:
+        config: the settings; None: ``HistoryConfig()``.
+        options: as in ``NativeSelector``: ``token_budget``, ``strategy``, ``coverage``, ``keep_newest`` and more.
+
+    Attributes:
+        selector: the selector of all conversations.
+
+    >>> gate = GatekeeperHistoryProcessor(token_budget=4000)
+    >>> agent = Agent("openai:gpt-4o", capabilities=[gate])  # doctest: +SKIP
+    """
+
+    def __init__(self, config: HistoryConfig | None = None, **options: Any) -> None:
+        self.selector = NativeSelector(config, **options)
+
+    @property
+    def last_view(self) -> HistoryView | None:
+        """The latest view: which turns were sent, and why. Positions are in the list of items, see ``read_items``."""
+        return self.selector.last_view
+
+    def get_ordering(self) -> CapabilityOrdering:
+        """Return the place behind all other capabilities, so that none stores the selection as the history."""
+        return CapabilityOrdering(position="innermost")
+
+    async def before_model_request(
+        self, ctx: RunContext[Any], request_context: ModelRequestContext
+    ) -> ModelRequestContext:
+        """Return the request with the messages to send."""
+        messages, parameters = request_context.messages, request_context.model_request_parameters
+        if not isinstance(messages[-1], ModelRequest):  # the provider goes on with its own answer
+            return request_context
+        tools = (*parameters.function_tools, *parameters.output_tools)
+        fixed = [part.content for part in parameters.instruction_parts or ()]
+        fixed += [tool_text(tool.name, tool.description, tool.parameters_json_schema) for tool in tools]
+        output_tools = frozenset(tool.name for tool in parameters.output_tools)
+        read = [read_items(message, output_tools) for message in messages]
+        sent, view = await asyncio.to_thread(
+            self.selector.select,
+            [item for items in read for item in items],
+            fixed=fixed,
+            model=request_context.model.model_name,
+            thread=ctx.conversation_id,
+        )
+        if self.selector.threads.config.shadow:
+            return request_context
+        sent_at, start = dict(zip(view.kept, sent, strict=True)), 0
+        written = []
+        for message, items in zip(messages, read, strict=True):
+            its = [sent_at[at] for at in range(start, start + len(items)) if at in sent_at]
+            written.append(write_message(message, items, its))
+            start += len(items)
+        request_context.messages = [message for message in written if message is not None]
+        return request_context
+
+    async def after_model_request(
+        self,
+        ctx: RunContext[Any],
+        *,
+        request_context: ModelRequestContext,  # noqa: ARG002 - part of the hook
+        response: ModelResponse,
+    ) -> ModelResponse:
+        """Correct the account of the thread by the usage that the provider reports."""
+        usage = read_usage(response.usage, model=response.model_name)
+        if usage and ctx.conversation_id is not None:
+            self.selector.threads.report(usage, thread=ctx.conversation_id)
+        return response

@@ -1,0 +1,25 @@
+"""Earlier chats for any agent: a search across the threads of a user, and an MCP server that offers it as tools.
+
+The search needs no extra on SQLite. The server, ``gatekeeper_mcp.server``, needs the extra ``mcp``; importing it
+without says which line installs it. ``gatekeeper mcp`` runs it.
+"""
+
+from __future__ import annotations
+
+from gatekeeper_mcp.logs import LogSearch
+from gatekeeper_mcp.search import ChatHit, ChatHits, ChatSearch
+from gatekeeper_mcp.sqlite import SQLiteIndex, delete_indexes
+from gatekeeper_mcp.stores import index_of
+from gatekeeper_mcp.threads import UserThreads, assign_thread
+
+__all__ = [
+    "ChatHit",
+    "ChatHits",
+    "ChatSearch",
+    "LogSearch",
+    "SQLiteIndex",
+    "UserThreads",
+    "assign_thread",
+    "delete_indexes",
+    "index_of",
+]

@@ -1,0 +1,315 @@
+"""Search across the threads of a user.
+
+::
+
+    ChatSearch ── ChatIndex ── SQLiteIndex      FTS5 in a file of its own, or in memory
+                            ── PostgresIndex    one GIN index, in the tables of the store's schema
+               ── LogSearch                     a folder of logs, over a SQLiteIndex in memory
+
+    store ──turns that are new──> terms ──> index ──BM25──> places of turns ──store──> texts
+
+An index holds terms and places, no text: what is shown is read from the store, so nothing that was forgotten is. The
+terms are the anchors of the selection (``gatekeeper_core.selection.anchors``); the databases do the rest.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from gatekeeper_core.errors import ConfigError, check_str
+from gatekeeper_core.messages import Turn, group_turns
+from gatekeeper_core.selection.anchors import count_terms, extract_anchors, query_terms, term_weight, terms_in
+from gatekeeper_core.selection.retrieval import Query
+from gatekeeper_core.selection.trimming import Excerpt, Sentences, Trimmer
+from gatekeeper_core.storage.codec import encode_text
+from gatekeeper_core.token_estimate import TokenEstimator
+from gatekeeper_core.tokens import check_tokens
+
+if TYPE_CHECKING:
+    from gatekeeper_core.messages import Message
+    from gatekeeper_mcp.threads import UserThreads
+
+MAX_HITS = 20
+"""Hits of one search at most. Source: ours; with 200 tokens each, what an agent reads at once."""
+
+EXCERPT_TOKENS = 200
+"""What the text of one hit may cost. Source: ours; a few sentences of each side."""
+
+K1, B = 1.2, 0.75
+"""Constants of BM25. Source: those of SQLite's FTS5, which cannot be changed there; so both databases rank alike."""
+
+MAX_RANKED = 20_000
+"""Turns that one search ranks, about. Source: ours; beyond that only the rarest terms of a query count, because ranking
+by terms of every other turn costs seconds and changes little."""
+
+_MESSAGES_A_SEARCH = 20_000
+"""Messages that one search indexes at most. Source: ours; one or two seconds."""
+
+_MESSAGES_A_BATCH = 1_000
+_LIGHTEST = 0.4  # weight of a term below which it counts only where the query has no other
+
+
+@dataclass(frozen=True, slots=True)
+class ChatHit:
+    """A turn that was found.
+
+    Attributes:
+        thread: the id of its thread.
+        seq: sequence number of its first message.
+        date: the day on which it was written, as ``2025-03-08``, or None where the messages do not tell.
+        matched: the words of the query that it holds, in the query's order: the reason why it was found.
+        user: what the user said, or the sentences of it that matter.
+        assistant: the answer, likewise.
+    """
+
+    thread: str
+    seq: int
+    date: str | None
+    matched: tuple[str, ...]
+    user: str
+    assistant: str
+
+
+@dataclass(frozen=True)  # without slots, which the package ``mcp`` takes for defaults
+class ChatHits:
+    """The result of a search.
+
+    Attributes:
+        hits: the turns that were found, best first.
+        pending: threads with messages that are not indexed yet; the next searches index them.
+    """
+
+    hits: tuple[ChatHit, ...]
+    pending: int = 0
+
+
+class ChatSearch(Protocol):
+    """A search across the threads of one user, who is named when it is made."""
+
+    def search(self, query: str, /, *, limit: int = 5) -> ChatHits:
+        """Return the turns that share most with a query, best first.
+
+        Raises:
+            TypeError: the query is no text, or the limit no whole number.
+            ConfigError: the query is blank, or the limit is not in 1 to 20.
+            StorageError: the store or the index cannot be read.
+        """
+
+    def read(self, thread: str, /) -> tuple[Message, ...]:
+        """Return the messages of a thread, oldest first; none where the user has no such thread."""
+
+
+class IndexedThread(NamedTuple):
+    """The state of a thread in an index: its newest message there, and the first message of its newest turn."""
+
+    last_seq: int
+    start: int
+
+
+class IndexedTurn(NamedTuple):
+    """A turn as an index takes it: its first message, the one after its last, and its terms with their counts."""
+
+    start: int
+    stop: int
+    terms: Mapping[str, int]
+
+
+class ThreadUpdate(NamedTuple):
+    """The turns of a thread from a message on, which replace those that an index has from there."""
+
+    thread: str
+    from_seq: int
+    last_seq: int
+    turns: tuple[IndexedTurn, ...]
+
+    @property
+    def state(self) -> IndexedThread:
+        """The state of the thread after the update."""
+        return IndexedThread(self.last_seq, self.turns[-1].start if self.turns else self.from_seq)
+
+
+class TurnPlace(NamedTuple):
+    """The place of a turn: its thread, its first message, and the one after its last."""
+
+    thread: str
+    start: int
+    stop: int
+
+
+class Frequencies(NamedTuple):
+    """Counts of indexed turns.
+
+    Attributes:
+        turns: how many there are.
+        by_term: how many hold a term; a term of none is missing.
+        mean_length: the mean number of terms of a turn, where the database does not rank by its own.
+    """
+
+    turns: int
+    by_term: Mapping[str, int]
+    mean_length: float = 0.0
+
+    def idf(self, term: str) -> float:
+        """Return the inverse document frequency of a term.
+
+        Source: Robertson and Walker 1994, as FTS5 has it: never below 1e-6.
+        """
+        count = self.by_term[term]
+        others = max(self.turns - count, 0)  # another process may have written between the two counts
+        return max(math.log((others + 0.5) / (count + 0.5)), 1e-6)
+
+
+def scope_of(threads: UserThreads) -> bytes:
+    """Return 16 bytes that name a user of a tenant, or the whole tenant.
+
+    Source: BLAKE2b, 128 bits, over the names with their lengths.
+    """
+    parts = [encode_text(threads.tenant), b"" if threads.user is None else b"u" + encode_text(threads.user)]
+    return blake2b(b"".join(b"%d:%b" % (len(part), part) for part in parts), digest_size=16).digest()
+
+
+def check_search(query: str, limit: int) -> None:
+    """Check the arguments of a search."""
+    if not check_str("query", query).strip():
+        raise ConfigError("query must not be blank: give words that were used in the chats")
+    check_tokens("limit", limit, at_least=1)
+    if limit > MAX_HITS:
+        raise ConfigError(f"limit must be 1 to {MAX_HITS}, got {limit}")
+
+
+class ChatIndex(ChatSearch):
+    """A ``ChatSearch`` over an index in a database, which a subclass gives.
+
+    The index follows the store by sequence numbers: each search first reads what is new.
+    """
+
+    def __init__(self, threads: UserThreads) -> None:
+        self.threads = threads
+        self._sentences = Sentences(TokenEstimator())
+        self._version: object = None  # of the store when everything in it was indexed
+
+    def search(self, query: str, /, *, limit: int = 5) -> ChatHits:
+        """Return the turns that share most with a query, as every ``ChatSearch`` does."""
+        check_search(query, limit)
+        pending = self.update()
+        terms = list(query_terms(query))
+        telling = [term for term in terms if term_weight(term) >= _LIGHTEST] or terms
+        frequencies = self._frequencies(telling)
+        rarest = _rarest(frequencies)
+        ranked = self._ranked(rarest, frequencies, limit) if rarest else ()
+        idf = {term: frequencies.idf(term) for term in frequencies.by_term}
+        hits = self._hits(Query(query, extract_anchors(query), idf), ranked)
+        return ChatHits(tuple(hits), pending)
+
+    def read(self, thread: str, /) -> tuple[Message, ...]:
+        """Return the messages of a thread of the user, oldest first."""
+        return self.threads.read(thread)
+
+    def close(self) -> None:
+        """Close what the index holds open."""
+
+    def update(self, *, max_messages: int = _MESSAGES_A_SEARCH) -> int:
+        """Index messages that are new, about so many at most, and return how many threads have more."""
+        version = self.threads.version()
+        if version is not None and version == self._version:
+            return 0
+        stored, states = self.threads.last_seqs(), self._indexed()
+        gone = [thread for thread, state in states.items() if stored.get(thread, -1) < state.last_seq]
+        if gone:
+            self.remove(gone)
+            states = {thread: state for thread, state in states.items() if stored.get(thread, -1) >= state.last_seq}
+        fresh = IndexedThread(-1, 0)
+        changed = [thread for thread, last in stored.items() if last > states.get(thread, fresh).last_seq]
+        batch, messages = list[ThreadUpdate](), 0
+        for at, thread in enumerate(changed):
+            state = states.get(thread, fresh)
+            while state.last_seq < stored[thread]:
+                if max_messages <= 0:
+                    self._write(batch)
+                    return len(changed) - at
+                limit = max(_MESSAGES_A_BATCH, 2 * (state.last_seq - state.start + 1))  # a turn may be longer than that
+                update = self._read_turns(thread, state.start, limit)
+                if update.last_seq <= state.last_seq:
+                    break  # forgotten in the meantime
+                batch.append(update)
+                state = update.state
+                read = update.last_seq + 1 - update.from_seq
+                messages, max_messages = messages + read, max_messages - read
+                if messages >= _MESSAGES_A_BATCH:
+                    self._write(batch)
+                    batch, messages = [], 0
+        self._write(batch)
+        self._version = version
+        return 0
+
+    def remove(self, threads: Sequence[str]) -> None:
+        """Remove threads from the index, and clear their terms from the database; the next search reads them again."""
+        self._version = None
+        self._remove(threads)
+
+    @abstractmethod
+    def _remove(self, threads: Sequence[str]) -> None:
+        """Remove threads and their terms."""
+
+    @abstractmethod
+    def _indexed(self) -> dict[str, IndexedThread]:
+        """Return the state of each indexed thread."""
+
+    @abstractmethod
+    def _write(self, updates: Sequence[ThreadUpdate]) -> None:
+        """Store updates, all of them or none; none of them changes nothing."""
+
+    @abstractmethod
+    def _frequencies(self, terms: Sequence[str]) -> Frequencies:
+        """Return in how many turns terms occur."""
+
+    @abstractmethod
+    def _ranked(self, terms: Sequence[str], frequencies: Frequencies, limit: int) -> Sequence[TurnPlace]:
+        """Return the turns with the highest BM25 scores, best first; of equal ones, in any fixed order."""
+
+    def _read_turns(self, thread: str, from_seq: int, limit: int) -> ThreadUpdate:
+        messages = self.threads.read(thread, from_seq=from_seq, limit=limit)
+        turns = [
+            IndexedTurn(from_seq + turn.start, from_seq + turn.stop, count_terms(_text(turn)))
+            for turn in group_turns(messages)
+        ]
+        return ThreadUpdate(thread, from_seq, from_seq + len(messages) - 1, tuple(turns))
+
+    def _hits(self, query: Query, ranked: Sequence[TurnPlace]) -> Iterator[ChatHit]:
+        trimmer, count = Trimmer(query, sentences=self._sentences), self._sentences.count
+        words = [(anchor.term, anchor.text) for anchor in query.anchors if anchor.term in query.idf]
+        for place in ranked:
+            messages = self.threads.read(place.thread, from_seq=place.start, limit=place.stop - place.start)
+            for turn in group_turns(messages)[:1]:
+                user, assistant = turn.user_text, turn.assistant_text
+                full = Excerpt(user, assistant, count(user), count(assistant))
+                part = full if full.tokens <= EXCERPT_TOKENS else trimmer.tight(full, budget_tokens=EXCERPT_TOKENS)
+                terms, date = terms_in(_text(turn)), turn.created_at
+                yield ChatHit(
+                    place.thread,
+                    place.start,
+                    date.date().isoformat() if date else None,
+                    tuple(dict.fromkeys(word for term, word in words if term in terms)),
+                    part.user if part else "",
+                    part.assistant if part else "",
+                )
+
+
+def _text(turn: Turn) -> str:
+    return f"{turn.user_text}\n{turn.assistant_text}"
+
+
+def _rarest(frequencies: Frequencies) -> list[str]:
+    """Return terms, the rarest first, whose turns are few enough to be ranked; always the rarest one."""
+    chosen, turns = list[str](), 0
+    for term in sorted(frequencies.by_term, key=frequencies.by_term.__getitem__):
+        turns += frequencies.by_term[term]
+        if chosen and turns > MAX_RANKED:
+            break
+        chosen.append(term)
+    return chosen
