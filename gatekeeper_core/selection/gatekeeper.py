@@ -337,8 +337,7 @@ class ContextGatekeeper:
 
     def _verdict(self, reading: Reading | None, cues: Cues) -> Verdict:
         tokens = self._blocks[-1].tokens if self._blocks else 0
-        weights, config = self._weights, self._config
-        return judge(reading, cues, self._topic_map, newest_tokens=tokens, config=config, weights=weights)
+        return judge(reading, cues, self._topic_map, newest_tokens=tokens, config=self._config, weights=self._weights)
 
     def _embed_missing(self) -> None:
         """Make the vectors that are missing, outside of the lock; what fails is tried again at the next add.

@@ -59,6 +59,13 @@ if TYPE_CHECKING:
     from gatekeeper_core import read_messages as read_messages
     from gatekeeper_core import select_history as select_history
     from gatekeeper_formats import read_conversation as read_conversation
+    from gatekeeper_hooks import GatekeeperCallback as GatekeeperCallback
+    from gatekeeper_hooks import GatekeeperChatCompletionContext as GatekeeperChatCompletionContext
+    from gatekeeper_hooks import GatekeeperHistoryProcessor as GatekeeperHistoryProcessor
+    from gatekeeper_hooks import GatekeeperHooks as GatekeeperHooks
+    from gatekeeper_hooks import GatekeeperInputFilter as GatekeeperInputFilter
+    from gatekeeper_hooks import GatekeeperPolicy as GatekeeperPolicy
+    from gatekeeper_hooks import NativeSelector as NativeSelector
     from gatekeeper_meaning import MeaningEmbedder as MeaningEmbedder
     from gatekeeper_otel import instrument as instrument
     from gatekeeper_postgres import PostgresStore as PostgresStore
@@ -77,6 +84,10 @@ _NAMES = {
     "gatekeeper_chat": "ChatClient ChatConfig",
     "gatekeeper_core": " ".join(gatekeeper_core.__all__),
     "gatekeeper_formats": "read_conversation",
+    "gatekeeper_hooks": (
+        "GatekeeperCallback GatekeeperChatCompletionContext GatekeeperHistoryProcessor GatekeeperHooks "
+        "GatekeeperInputFilter GatekeeperPolicy NativeSelector"
+    ),
     "gatekeeper_meaning": "MeaningEmbedder",
     "gatekeeper_otel": "instrument",
     "gatekeeper_postgres": "PostgresStore",

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from json import dumps
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
 
+from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.select import native_view
 from gatekeeper_core.context.history.selector import ThreadSelector
@@ -21,11 +22,30 @@ from gatekeeper_core.pricing.model_names import window_of_model
 from gatekeeper_core.pricing.prices import prices_of_model
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from gatekeeper_core.context.history.pins import Pins
+    from gatekeeper_core.embedding import Embedder
+    from gatekeeper_core.encoder import TextEncoder
     from gatekeeper_core.messages import Message
+    from gatekeeper_core.storage.base import RecordStore
+    from gatekeeper_core.tokens import TokenCounter
 
 Object = TypeVar("Object")
 
 
+class NativeOptions(TypedDict, total=False):
+    """Further options of every hook; see ``ThreadSelector``."""
+
+    token_counter: TokenCounter | None
+    embedder: Embedder | TextEncoder | None
+    pinned: Pins
+    exclude: Pins
+    states: RecordStore | None
+    clock: Callable[[], float]
+
+
+@with_suggestions(NativeOptions)
 class NativeSelector:
     """A selector for lists of dicts: OpenAI chat, OpenAI Responses, Anthropic or Gemini; the items show which.
 
@@ -39,7 +59,7 @@ class NativeSelector:
         strategy: see ``token_budget``.
         coverage: see ``token_budget``.
         keep_newest: see ``token_budget``.
-        options: further arguments of ``ThreadSelector``. A function in ``pinned`` or ``exclude`` reads a ``Message``.
+        options: ``NativeOptions``. A function in ``pinned`` or ``exclude`` reads a ``Message``.
 
     Attributes:
         threads: the selector over our messages, with the view and the account of each thread.
@@ -63,7 +83,7 @@ class NativeSelector:
         strategy: Any = None,
         coverage: float | None = None,
         keep_newest: int | None = None,
-        **options: Any,
+        **options: Unpack[NativeOptions],
     ) -> None:
         config = with_options(
             config, token_budget=token_budget, strategy=strategy, coverage=coverage, keep_newest=keep_newest

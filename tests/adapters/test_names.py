@@ -11,12 +11,15 @@ import pytest
 
 import context_gatekeeper
 import gatekeeper_core
+import gatekeeper_hooks
 from gatekeeper_core.data_files import rows
 from tests.adapters.test_packages import FRAMEWORKS, run, said_by
 from tests.case_files import from_file
 
 TALK: list[Any] = ["The Redis port is 6380.", ("ai", "Noted."), "Redis port?"]
-ADAPTERS = sorted({*context_gatekeeper.__all__} - {*gatekeeper_core.__all__})
+HOOKS = {*gatekeeper_hooks.__all__} - {"NativeSelector"}  # whose frameworks are not installed here
+NAMES = sorted({*context_gatekeeper.__all__} - HOOKS)
+ADAPTERS = sorted({*NAMES} - {*gatekeeper_core.__all__})
 
 
 def door(name: str) -> Any:
@@ -55,6 +58,8 @@ def test_the_arguments_of_a_class_that_is_replaced_work(name: str, arguments: di
         ("GatekeeperMemory.from_defaults", "embed_model", "embedder"),
         ("GatekeeperMemoryBlock", "token_limit", "token_budget"),
         ("GatekeeperSelector", "memory_key", "messages_key"),
+        ("NativeSelector", "max_tokens", "token_budget"),
+        ("NativeSelector", "tokenizer", "token_counter"),
         ("PostgresStore", "dsn", "conninfo"),
         ("ChatConfig", "max_tokens", "max_completion_tokens"),
         ("ChatClient", "model_config", "config"),
@@ -92,7 +97,8 @@ def test_every_public_callable_answers_where_no_name_is_near(name: str) -> None:
 def test_the_face_has_the_names_of_the_core_and_of_the_adapters() -> None:
     assert {*gatekeeper_core.__all__} < {*context_gatekeeper.__all__} <= {*dir(context_gatekeeper)}
     assert context_gatekeeper.__version__ == gatekeeper_core.__version__
-    for name in context_gatekeeper.__all__:
+    assert {*context_gatekeeper.__all__} > HOOKS
+    for name in NAMES:
         assert getattr(context_gatekeeper, name).__name__ == name
     with pytest.raises(AttributeError, match="no attribute 'GatekeeperMidleware': did you mean 'GatekeeperMiddleware'"):
         context_gatekeeper.GatekeeperMidleware  # noqa: B018 - the access itself is what fails
@@ -118,7 +124,7 @@ def test_the_face_loads_nothing_and_names_the_line_that_installs_what_is_missing
 
 def test_each_group_of_spellings_has_a_name_that_exists_and_none_twice() -> None:
     names = {*dir(gatekeeper_core.ContextGatekeeper)}
-    for name in context_gatekeeper.__all__:
+    for name in NAMES:
         value = door(name)
         if not (isinstance(value, type) and issubclass(value, Exception)):
             names |= {*inspect.signature(value).parameters}
