@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from gatekeeper_hooks.native import NativeSelector
+from gatekeeper_hooks.native import NativeCall, NativeSelector
 
-__all__ = ["NativeSelector"]
+__all__ = ["NativeCall", "NativeSelector"]

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.select import native_view
@@ -21,6 +21,20 @@ from gatekeeper_core.pricing.prices import prices_of_model
 
 if TYPE_CHECKING:
     from gatekeeper_core.messages import Message
+
+
+class NativeCall(NamedTuple):
+    """One call of a model, selected.
+
+    Attributes:
+        items: the items to send; in shadow mode all of them.
+        view: the view that says why.
+        thread: the name of the conversation, for ``NativeSelector.threads.report``.
+    """
+
+    items: list[Any]
+    view: HistoryView
+    thread: Hashable
 
 
 class NativeSelector:
@@ -68,7 +82,11 @@ class NativeSelector:
             lambda message: message, write=lambda _, message: message, config=config, **options
         )
 
-    def select(
+    def select(self, items: Sequence[Mapping[str, Any]], **arguments: Any) -> tuple[list[Any], HistoryView]:
+        """Return the items to send, and the view that says why; arguments as for :meth:`call`."""
+        return self.call(items, **arguments)[:2]
+
+    def call(
         self,
         items: Sequence[Mapping[str, Any]],
         *,
@@ -76,8 +94,8 @@ class NativeSelector:
         model: str = "",
         thread: Hashable = None,
         tenant: str = "default",
-    ) -> tuple[list[Any], HistoryView]:
-        """Return the items to send, and the view that says why; in shadow mode all of them.
+    ) -> NativeCall:
+        """Select for one call of a model.
 
         Args:
             items: the whole conversation; read, never changed. Positions of the view are in this list.
@@ -97,4 +115,6 @@ class NativeSelector:
             notes=native.settings,
         )
         view = native_view(native, self.threads.view(native.messages, request, thread=thread, tenant=tenant))
-        return list(items) if self.threads.config.shadow else keep(items, view), view
+        if thread is None:
+            thread = self.threads.name_of(native.messages, tenant=tenant)
+        return NativeCall(list(items) if self.threads.config.shadow else keep(items, view), view, thread)
