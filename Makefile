@@ -6,7 +6,7 @@ PYTEST_ARGS ?=
 MUTANTS_ARGS ?=
 FUZZ_ARGS ?=
 # .ci/run reads this line.
-EXTRAS := chat,cli,meaning,otel,postgres,langchain-core,langchain,langchain-classic,llama-index,tiktoken,tokenizers
+EXTRAS := chat,cli,meaning,metrics,otel,postgres,serve,langchain-core,langchain,langchain-classic,llama-index,tiktoken,tokenizers
 
 RUN := $(VENV)/bin/python -m
 # UV=uv installs in seconds what takes pip minutes.

@@ -85,7 +85,7 @@ as_small_machine() (
 
 # core_tests PYTEST...: the tests that need the library alone, without its extras, servers and a browser.
 core_tests() {
-  "$@" --ignore=tests/adapters --ignore=tests/meaning --ignore=tests/chat --ignore=tests/otel --ignore=tests/postgres \
+  "$@" --ignore=tests/adapters --ignore=tests/meaning --ignore=tests/chat --ignore=tests/otel --ignore=tests/postgres --ignore=tests/serve \
     --ignore=tests/test_sessions.py --ignore=tests/eval/test_evaluation.py --ignore-glob="*/test_benchmark*" -m "not extras"
 }
 

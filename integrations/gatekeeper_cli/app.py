@@ -19,6 +19,7 @@ from gatekeeper_cli.evaluate import evaluate
 from gatekeeper_cli.explain import explain, select
 from gatekeeper_cli.inspect import inspect
 from gatekeeper_cli.options import HELP, with_groups
+from gatekeeper_cli.serve import serve
 from gatekeeper_cli.store import store
 from gatekeeper_cli.texts import Language, speak
 from gatekeeper_core import __version__
@@ -39,6 +40,7 @@ app.command("inspect", help=HELP("help.inspect"))(with_groups(inspect))
 app.command("explain", help=HELP("help.explain"))(with_groups(explain))
 app.command("eval", help=HELP("help.eval"))(with_groups(evaluate))
 app.command("chat", help=HELP("help.chat"))(with_groups(chat))
+app.command("serve", help=HELP("help.serve"))(with_groups(serve))
 
 
 def run() -> None:
