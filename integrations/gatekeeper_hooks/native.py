@@ -15,12 +15,14 @@ from gatekeeper_core.context.history.select import native_view
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig, with_options
 from gatekeeper_core.context.history.view import HistoryView, keep
+from gatekeeper_core.native.openai_chat import CHAT
 from gatekeeper_core.native.reading import read_native
 from gatekeeper_core.pricing.model_names import window_of_model
 from gatekeeper_core.pricing.prices import prices_of_model
 
 if TYPE_CHECKING:
     from gatekeeper_core.messages import Message
+    from gatekeeper_core.native.items import Format
 
 
 class NativeCall(NamedTuple):
@@ -94,6 +96,7 @@ class NativeSelector:
         model: str = "",
         thread: Hashable = None,
         tenant: str = "default",
+        default: Format = CHAT,
     ) -> NativeCall:
         """Select for one call of a model.
 
@@ -103,11 +106,12 @@ class NativeSelector:
             model: its name, for its prices and, without a budget, its context window.
             thread: names the conversation; None: see the class.
             tenant: of the thread: threads of two tenants share nothing, even under the same name.
+            default: the format of a list that shows none, as one with texts only.
 
         Raises:
             MessageFormatError: see ``read_messages``.
         """
-        native = read_native(items)
+        native = read_native(items, default)
         request = HistoryRequest(
             fixed_tokens=self.threads.count(*fixed),
             window_tokens=window_of_model(model),

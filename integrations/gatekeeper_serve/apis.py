@@ -10,6 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from gatekeeper_core.native.anthropic import ANTHROPIC as MESSAGES
+from gatekeeper_core.native.items import Format
+from gatekeeper_core.native.openai_chat import CHAT
+from gatekeeper_core.native.openai_responses import RESPONSES
 from gatekeeper_serve.settings import ServeSettings
 
 _VERSION = "/v1"
@@ -58,6 +62,7 @@ class Api:
         provider: whose it is.
         path: behind ``/v1``.
         items: the field with the conversation.
+        format: of the items.
         fixed: fields that are sent beside it and count in the budget.
         stored: fields by which the provider adds the conversation's beginning, so that the list is only its end.
     """
@@ -66,6 +71,7 @@ class Api:
     provider: Provider
     path: str
     items: str
+    format: Format
     fixed: tuple[str, ...]
     stored: tuple[str, ...] = ()
 
@@ -73,11 +79,17 @@ class Api:
 OPENAI = Provider("openai", "openai_url", _openai_error)
 ANTHROPIC = Provider("anthropic", "anthropic_url", _anthropic_error)
 APIS = (
-    Api("chat", OPENAI, "/chat/completions", "messages", ("tools", "functions", "response_format")),
+    Api("chat", OPENAI, "/chat/completions", "messages", CHAT, ("tools", "functions", "response_format")),
     Api(
-        "responses", OPENAI, "/responses", "input", ("instructions", "tools"), ("previous_response_id", "conversation")
+        "responses",
+        OPENAI,
+        "/responses",
+        "input",
+        RESPONSES,
+        ("instructions", "tools"),
+        ("previous_response_id", "conversation"),
     ),
-    Api("messages", ANTHROPIC, "/messages", "messages", ("system", "tools")),
+    Api("messages", ANTHROPIC, "/messages", "messages", MESSAGES, ("system", "tools")),
 )
 
 

@@ -47,7 +47,7 @@ class LiveThread:
     id: str
     name: Hashable
     tenant: str
-    api: str
+    api: Api
     model: str
     calls: int
     view: HistoryView
@@ -60,7 +60,7 @@ class LiveThread:
 
     def past(self) -> tuple[Turn, ...]:
         """Return the past turns, by the ids that the view has for them."""
-        native = read_native(self.items)
+        native = read_native(self.items, self.api.format)
         return read_history(native.messages, notes=native.settings).past
 
 
@@ -108,7 +108,7 @@ class Gate:
         model = model if isinstance(model, str) else ""
         fixed = [text for name in api.fixed if (text := request.text_of(name))]
         try:
-            call = self._selector.call(items, fixed=fixed, model=model, tenant=tenant)
+            call = self._selector.call(items, fixed=fixed, model=model, tenant=tenant, default=api.format)
         except MessageFormatError:
             return _unread(body, "message_format")
         except Exception as error:  # noqa: BLE001 - a fault of the gate must not fail the client's request
@@ -141,7 +141,7 @@ class Gate:
         with self._lock:
             before = self._threads.pop(thread_id, None)
             calls = before.calls + 1 if before else 1
-            thread = LiveThread(thread_id, call.thread, tenant, api.name, model, calls, call.view, items)
+            thread = LiveThread(thread_id, call.thread, tenant, api, model, calls, call.view, items)
             self._threads[thread_id] = thread
             if len(self._threads) > self._max_threads:
                 del self._threads[next(iter(self._threads))]

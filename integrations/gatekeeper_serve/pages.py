@@ -81,7 +81,7 @@ def _row(thread: LiveThread) -> dict[str, str]:
     view, bill = thread.view, thread.view.bill if thread.is_priced else None
     return {
         "id": thread.id,
-        "api": thread.api,
+        "api": thread.api.name,
         "model": thread.model,
         "calls": f"{thread.calls:,}",
         "sent": f"{len(view.turns):,}",

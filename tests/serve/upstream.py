@@ -251,7 +251,7 @@ def messages_whole(calls: bool) -> dict[str, Any]:
     if calls:
         block = {"type": "tool_use", "id": "toolu_1", "name": "weather", "input": json.loads(ARGUMENTS)}
     usage = {"input_tokens": 388, "cache_read_input_tokens": 512, "output_tokens": 7}
-    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5"}
+    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-of-this-test"}
     stop = {"stop_reason": "tool_use" if calls else "end_turn", "stop_sequence": None}
     return {**message, "content": [block], **stop, "usage": usage}
 
