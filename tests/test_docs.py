@@ -43,6 +43,7 @@ NEEDS = {
     "minimax.md": "chat",
     "observability.md": "otel",
     "postgres.md": "postgres",
+    "serve.md": "serve",
     "tutorial.md": "adapters",
 }
 """The marker of the extras that a page needs."""
