@@ -7,6 +7,7 @@ turn. Milliseconds on the clock, so that a busy machine shows:
 
 * **direct**, **through**: medians of the two ways.
 * **more**, **p99**: median and 99th percentile of the difference.
+* **CPU**: of the proxy for a request, mean; 0 where the system does not count it by thread.
 * **first**: median of the difference for the first request of a conversation, which is indexed then.
 """
 
@@ -22,6 +23,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -66,8 +68,8 @@ def upstream() -> Iterator[str]:
 
 
 @contextmanager
-def proxy(address: str, options: Sequence[str]) -> Iterator[str]:
-    """Run the command in front of an upstream; give its address."""
+def proxy(address: str, options: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Run the command in front of an upstream; give its address and its process id."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -76,7 +78,7 @@ def proxy(address: str, options: Sequence[str]) -> Iterator[str]:
     try:
         with httpx.Client(transport=httpx.HTTPTransport(retries=8)) as client:
             client.get(f"http://127.0.0.1:{port}/healthz").raise_for_status()
-        yield f"http://127.0.0.1:{port}"
+        yield f"http://127.0.0.1:{port}", process.pid
     finally:
         process.terminate()
         process.wait()
@@ -94,21 +96,28 @@ def bodies(size: int, seed: int) -> Iterator[bytes]:
         yield json.dumps({"model": "gpt-4o", "messages": messages[: size // 2 * 2 - 1 + 2 * more]}).encode()
 
 
-def measure(size: int, rounds: int, addresses: dict[str, str]) -> dict[str, Any]:
+def cpu_ms(process: int) -> float:
+    """Return the CPU milliseconds that a process has used so far."""
+    return sum(int(each.read_text().split()[0]) for each in Path(f"/proc/{process}/task").glob("*/schedstat")) / 1e6
+
+
+def measure(size: int, rounds: int, addresses: dict[str, str], process: int) -> dict[str, Any]:
     """Return the row of conversations of so many messages."""
     times: dict[str, list[float]] = {way: [] for way in addresses}
     first: list[float] = []
+    used: list[float] = []
     length = 0
     with httpx.Client(timeout=60) as client:
         for conversation in range(-(-rounds // _TURNS_EACH)):
             for number, body in enumerate(bodies(size, SEED + conversation)):
-                took = {}
+                took, before = {}, cpu_ms(process)
                 for way in sorted(addresses, reverse=bool(number % 2)):
                     begin = time.perf_counter()
                     client.post(addresses[way] + PATH, content=body).raise_for_status()
                     took[way] = (time.perf_counter() - begin) * 1000
                 length = len(body)
                 if number:
+                    used.append(cpu_ms(process) - before)
                     for way, each in took.items():
                         times[way].append(each)
                 else:
@@ -120,6 +129,7 @@ def measure(size: int, rounds: int, addresses: dict[str, str]) -> dict[str, Any]
         **{way: f"{statistics.median(each):.1f}" for way, each in sorted(times.items())},
         "more": f"{statistics.median(more):.1f}",
         "p99": f"{statistics.quantiles(more, n=100)[-1]:.1f}",
+        "CPU": f"{statistics.mean(used):.1f}",
         "first": f"{statistics.median(first):.0f}",
         "requests": len(more),
     }
@@ -133,9 +143,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--budget", type=int, help="tokens of a request (three quarters of the window)")
     options = parser.parse_args(arguments)
     budget = ["--budget", str(options.budget)] if options.budget else []
-    with upstream() as direct, proxy(direct, budget) as through:
+    with upstream() as direct, proxy(direct, budget) as (through, process):
         addresses = {"direct": direct, "through": through}
-        rows = [measure(size, options.rounds, addresses) for size in options.sizes]
+        rows = [measure(size, options.rounds, addresses, process) for size in options.sizes]
     report(options, "serve", {"Milliseconds of a request": rows})
     return 0
 

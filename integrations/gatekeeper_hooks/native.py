@@ -15,14 +15,12 @@ from gatekeeper_core.context.history.select import native_view
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig, with_options
 from gatekeeper_core.context.history.view import HistoryView, keep
-from gatekeeper_core.native.openai_chat import CHAT
-from gatekeeper_core.native.reading import read_native
+from gatekeeper_core.native.reading import NativeMessages, read_native
 from gatekeeper_core.pricing.model_names import window_of_model
 from gatekeeper_core.pricing.prices import prices_of_model
 
 if TYPE_CHECKING:
     from gatekeeper_core.messages import Message
-    from gatekeeper_core.native.items import Format
 
 
 class NativeCall(NamedTuple):
@@ -90,28 +88,26 @@ class NativeSelector:
 
     def call(
         self,
-        items: Sequence[Mapping[str, Any]],
+        items: Sequence[Mapping[str, Any]] | NativeMessages,
         *,
         fixed: Sequence[str] = (),
         model: str = "",
         thread: Hashable = None,
         tenant: str = "default",
-        default: Format = CHAT,
     ) -> NativeCall:
         """Select for one call of a model.
 
         Args:
-            items: the whole conversation; read, never changed. Positions of the view are in this list.
+            items: the whole conversation, as a list or read; never changed. Positions of the view are in this list.
             fixed: texts that are sent beside the items, such as a system prompt and tools.
             model: its name, for its prices and, without a budget, its context window.
             thread: names the conversation; None: see the class.
             tenant: of the thread: threads of two tenants share nothing, even under the same name.
-            default: the format of a list that shows none, as one with texts only.
 
         Raises:
             MessageFormatError: see ``read_messages``.
         """
-        native = read_native(items, default)
+        native = items if isinstance(items, NativeMessages) else read_native(items)
         request = HistoryRequest(
             fixed_tokens=self.threads.count(*fixed),
             window_tokens=window_of_model(model),
@@ -121,4 +117,5 @@ class NativeSelector:
         view = native_view(native, self.threads.view(native.messages, request, thread=thread, tenant=tenant))
         if thread is None:
             thread = self.threads.name_of(native.messages, tenant=tenant)
-        return NativeCall(list(items) if self.threads.config.shadow else keep(items, view), view, thread)
+        sent = list(native.items) if self.threads.config.shadow else keep(native.items, view)
+        return NativeCall(sent, view, thread)

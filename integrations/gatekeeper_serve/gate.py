@@ -13,15 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from gatekeeper_core.context.history.reading import read_history
 from gatekeeper_core.errors import MessageFormatError
-from gatekeeper_core.native.reading import read_native
 from gatekeeper_core.pricing.prices import prices_of_model
 from gatekeeper_hooks import NativeCall, NativeSelector
 from gatekeeper_serve.body import JsonBody
+from gatekeeper_serve.reading import GrowingLists
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.history.strategies import HistoryConfig
     from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.messages import Turn
+    from gatekeeper_core.native.reading import NativeMessages
     from gatekeeper_core.pricing.usage import Usage
     from gatekeeper_serve.apis import Api
 
@@ -41,7 +42,7 @@ class LiveThread:
         model: as the request names it.
         calls: requests so far.
         view: what was sent, and why.
-        items: the conversation that the client sent.
+        native: the conversation that the client sent.
     """
 
     id: str
@@ -51,7 +52,7 @@ class LiveThread:
     model: str
     calls: int
     view: HistoryView
-    items: list[Any]
+    native: NativeMessages
 
     @property
     def is_priced(self) -> bool:
@@ -60,8 +61,7 @@ class LiveThread:
 
     def past(self) -> tuple[Turn, ...]:
         """Return the past turns, by the ids that the view has for them."""
-        native = read_native(self.items, self.api.format)
-        return read_history(native.messages, notes=native.settings).past
+        return read_history(self.native.messages, notes=self.native.settings).past
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +89,7 @@ class Gate:
     def __init__(self, history: HistoryConfig) -> None:
         self._selector = NativeSelector(history, budget_setting="--budget")
         self._is_shadow = history.shadow
+        self._lists = GrowingLists(history.max_threads)
         self._max_threads = history.max_threads
         self._threads: dict[str, LiveThread] = {}  # the one used longest ago first
         self._lock = Lock()
@@ -108,7 +109,8 @@ class Gate:
         model = model if isinstance(model, str) else ""
         fixed = [text for name in api.fixed if (text := request.text_of(name))]
         try:
-            call = self._selector.call(items, fixed=fixed, model=model, tenant=tenant, default=api.format)
+            native = self._lists.read(items, api.format, tenant)
+            call = self._selector.call(native, fixed=fixed, model=model, tenant=tenant)
         except MessageFormatError:
             return _unread(body, "message_format")
         except Exception as error:  # noqa: BLE001 - a fault of the gate must not fail the client's request
@@ -117,7 +119,7 @@ class Gate:
             # Without the message of the error, which may hold text of the conversation.
             _log.error("a selection failed, and everything is sent: %s at %s", type(error).__name__, place)
             return _unread(body, "failed")
-        thread = self._noted(api, model, tenant, call, items)
+        thread = self._noted(api, model, tenant, call, native)
         view = call.view
         if not self._is_shadow and (view.replaced or len(view.kept) < len(items)):
             body = request.with_items(view.kept, dict(view.replaced))
@@ -136,12 +138,12 @@ class Gate:
         """Return a thread by its id, None for an unknown one."""
         return self._threads.get(thread_id)
 
-    def _noted(self, api: Api, model: str, tenant: str, call: NativeCall, items: list[Any]) -> LiveThread:
+    def _noted(self, api: Api, model: str, tenant: str, call: NativeCall, native: NativeMessages) -> LiveThread:
         thread_id = hashlib.blake2b(f"{tenant} {call.thread!r}".encode(), digest_size=6).hexdigest()
         with self._lock:
             before = self._threads.pop(thread_id, None)
             calls = before.calls + 1 if before else 1
-            thread = LiveThread(thread_id, call.thread, tenant, api, model, calls, call.view, items)
+            thread = LiveThread(thread_id, call.thread, tenant, api, model, calls, call.view, native)
             self._threads[thread_id] = thread
             if len(self._threads) > self._max_threads:
                 del self._threads[next(iter(self._threads))]

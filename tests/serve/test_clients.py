@@ -14,6 +14,9 @@ import pytest
 from starlette.responses import JSONResponse
 
 from gatekeeper_core import HistoryConfig
+from gatekeeper_core.native.reading import read_native
+from gatekeeper_serve.apis import APIS
+from gatekeeper_serve.reading import GrowingLists
 from tests.native_lists import ANTHROPIC, CHAT, RESPONSES, Asked, Native, talk, without_thoughts
 from tests.serve.test_proxy import TALKS
 from tests.serve.test_proxy import talk as talk_about
@@ -206,3 +209,13 @@ def test_a_conversation_is_one_thread_from_its_first_request_on(path: str, name:
     requests = [{client.field: client.native.write(step)} for step in steps(without_thoughts(talk(5)))]
     ids = {httpx.post(url + path, json=request).headers["x-gatekeeper-thread"] for request in requests}
     assert (len(requests) > 5, len(ids)) == (True, 1)
+
+
+@each_client
+def test_a_list_that_grows_is_read_as_if_it_were_new(client: Client) -> None:
+    lists, api = GrowingLists(4), next(one for one in APIS if one.name == client.ask.__name__)
+    for seed in range(6):
+        for step in [*steps(talk(seed)), talk(seed)[:1]]:
+            items = json.loads(json.dumps(client.native.write(step)))
+            grown, new = lists.read(items, api.format, "t"), read_native(items, api.format)
+            assert (grown.messages, grown.spans, grown.format) == (new.messages, new.spans, new.format)
