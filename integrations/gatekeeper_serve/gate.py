@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from os.path import basename
 from threading import Lock
 from traceback import walk_tb
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gatekeeper_core.context.history.reading import read_history
 from gatekeeper_core.errors import MessageFormatError
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.messages import Turn
     from gatekeeper_core.native.reading import NativeMessages
-    from gatekeeper_core.pricing.usage import Usage
     from gatekeeper_serve.apis import Api
+    from gatekeeper_serve.usage import UsageReader
 
 _log = logging.getLogger("gatekeeper.serve")
 _log.addHandler(logging.NullHandler())
@@ -56,8 +56,24 @@ class LiveThread:
 
     @property
     def is_priced(self) -> bool:
-        """Whether the prices of the model are known, so that the bill is in dollars."""
+        """True if the model has prices, so that the bill is in dollars."""
         return self.view.bill is not None and prices_of_model(self.model) is not None
+
+    def facts(self) -> dict[str, str]:
+        """Return what was sent of the latest request: counts and fixed words, never text."""
+        view, bill = self.view, self.view.bill
+        facts: dict[str, object] = {
+            "status": view.status,
+            "cause": view.cause,
+            "thread": self.id,
+            "turns-kept": len(view.turns),
+            "turns-left-out": len(view.left_out),
+            "tokens": view.tokens + view.fixed_tokens,
+            "tokens-before": view.history_tokens + view.fixed_tokens,
+        }
+        if bill and self.is_priced:
+            facts |= {"dollars": f"{bill.dollars:.6f}", "dollars-before": f"{bill.everything_dollars:.6f}"}
+        return {name: str(fact) for name, fact in facts.items()}
 
     def past(self) -> tuple[Turn, ...]:
         """Return the past turns, by the ids that the view has for them."""
@@ -123,11 +139,13 @@ class Gate:
         view = call.view
         if not self._is_shadow and (view.replaced or len(view.kept) < len(items)):
             body = request.with_items(view.kept, dict(view.replaced))
-        return Gated(body, self._headers(thread), thread)
+        facts = thread.facts() | ({"shadow": "true"} if self._is_shadow else {})
+        return Gated(body, {f"x-gatekeeper-{name}": fact for name, fact in facts.items()}, thread)
 
-    def report(self, thread: LiveThread, usage: Usage) -> None:
-        """Correct the account of a thread by what the provider reports."""
-        self._selector.threads.report(usage, thread=thread.name, tenant=thread.tenant)
+    def report(self, thread: LiveThread, response: UsageReader) -> None:
+        """Correct the account of a thread by what the provider reports, if it does."""
+        if usage := response.usage(thread.model):
+            self._selector.threads.report(usage, thread=thread.name, tenant=thread.tenant)
 
     def threads(self) -> list[LiveThread]:
         """Return the latest threads, the newest first."""
@@ -148,23 +166,6 @@ class Gate:
             if len(self._threads) > self._max_threads:
                 del self._threads[next(iter(self._threads))]
         return thread
-
-    def _headers(self, thread: LiveThread) -> dict[str, str]:
-        view, bill = thread.view, thread.view.bill
-        facts: dict[str, Any] = {
-            "status": view.status,
-            "cause": view.cause,
-            "thread": thread.id,
-            "turns-kept": len(view.turns),
-            "turns-left-out": len(view.left_out),
-            "tokens": view.tokens + view.fixed_tokens,
-            "tokens-before": view.history_tokens + view.fixed_tokens,
-        }
-        if bill and thread.is_priced:
-            facts |= {"dollars": f"{bill.dollars:.6f}", "dollars-before": f"{bill.everything_dollars:.6f}"}
-        if self._is_shadow:
-            facts["shadow"] = "true"
-        return {f"x-gatekeeper-{name}": str(fact) for name, fact in facts.items()}
 
 
 def _unread(body: bytes, cause: str) -> Gated:

@@ -45,21 +45,28 @@ class Pages:
     def routes(self) -> list[Route]:
         """Return the addresses of the pages."""
         return [
-            Route("/healthz", _health),
-            Route("/metrics", self._metrics),
-            Route("/", self._threads),
-            Route("/threads/{thread_id}", self._thread),
+            Route("/healthz", self.health),
+            Route("/metrics", self.prometheus),
+            Route("/", self.index),
+            Route("/threads/{thread_id}", self.thread),
         ]
 
-    def _metrics(self, _: Request) -> Response:
+    def health(self, _: Request) -> Response:
+        """Say that the proxy runs."""
+        return PlainTextResponse("ok\n")
+
+    def prometheus(self, _: Request) -> Response:
+        """Return the metrics."""
         if self.metrics is None:
             return PlainTextResponse(f"The metrics need their extra: {PIP_LINE}\n", 404)
         return Response(self.metrics(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
-    def _threads(self, _: Request) -> Response:
+    def index(self, _: Request) -> Response:
+        """Return the page of all threads."""
         return HTMLResponse(threads_page([*map(_row, self._gate.threads())], self._texts), headers=_HEADERS)
 
-    def _thread(self, request: Request) -> Response:
+    def thread(self, request: Request) -> Response:
+        """Return the page of a thread: what its latest request sent, and why."""
         thread = self._gate.thread(request.path_params["thread_id"])
         if thread is None:
             return PlainTextResponse("There is no such thread any more.\n", 404)
@@ -71,10 +78,6 @@ class Pages:
             selection, thread.past(), decision=None, name=name, texts=texts, notes=_notes(thread, texts)
         )
         return HTMLResponse(page, headers=_HEADERS)
-
-
-def _health(_: Request) -> Response:
-    return PlainTextResponse("ok\n")
 
 
 def _row(thread: LiveThread) -> dict[str, str]:

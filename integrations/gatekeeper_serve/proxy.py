@@ -118,7 +118,8 @@ class Proxy:
             await error_response(route, 504 if is_late else 502, reason, gated)(scope, receive, send)
             return
         try:
-            headers = [*_passed(response.headers.raw), *_ours(gated)]
+            headers = _passed(response.headers.raw)
+            headers += [(name.encode(), value.encode("ascii", "replace")) for name, value in gated.headers.items()]
             await send({"type": "http.response.start", "status": response.status_code, "headers": headers})
             reader = UsageReader(response.headers) if gated.thread and response.is_success else None
             async for chunk in response.aiter_raw():
@@ -135,11 +136,7 @@ class Proxy:
                 await response.aclose()
         if reader and gated.thread:
             with CancelScope(shield=True):  # the client may be gone already
-                await to_thread.run_sync(self._report, gated, reader)
-
-    def _report(self, gated: Gated, reader: UsageReader) -> None:
-        if gated.thread and (usage := reader.usage(gated.thread.model)):
-            self._gate.report(gated.thread, usage)
+                await to_thread.run_sync(self._gate.report, gated.thread, reader)
 
 
 async def _cancel_when_gone(receive: Receive, scope: CancelScope) -> None:
@@ -166,7 +163,3 @@ def _passed(headers: Iterable[tuple[bytes, bytes]], dropped: Iterable[str] = ())
     gone = _HOP_BY_HOP.union(dropped, (name.strip().lower() for value in named for name in value.split(",")))
     names = ((name.lower().decode("latin-1"), (name, value)) for name, value in headers)
     return [pair for name, pair in names if name not in gone and not name.startswith(OURS)]
-
-
-def _ours(gated: Gated) -> RawHeaders:
-    return [(name.encode(), value.encode("ascii", "replace")) for name, value in gated.headers.items()]

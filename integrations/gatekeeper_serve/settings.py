@@ -57,5 +57,5 @@ class ServeSettings:
 
     @property
     def is_local(self) -> bool:
-        """Whether only programs on this machine reach the proxy."""
+        """True if only programs on this machine reach the proxy."""
         return self.host in LOOPBACK
