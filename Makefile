@@ -6,7 +6,7 @@ PYTEST_ARGS ?=
 MUTANTS_ARGS ?=
 FUZZ_ARGS ?=
 # .ci/run reads these lines.
-EXTRAS := chat,cli,mcp,meaning,otel,postgres,langchain-core,langchain,langchain-classic,llama-index,tiktoken,tokenizers
+EXTRAS := chat,cli,mcp,meaning,metrics,otel,postgres,serve,langchain-core,langchain,langchain-classic,llama-index,tiktoken,tokenizers
 # The frameworks of hooks. check-lowest goes without them: they need newer versions of what the adapters share.
 HOOKS := ag2,autogen,openai-agents,pydantic-ai
 

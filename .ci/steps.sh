@@ -85,8 +85,9 @@ as_small_machine() (
 
 # core_tests PYTEST...: the tests that need the library alone, without its extras, servers and a browser.
 core_tests() {
-  "$@" --ignore=tests/adapters --ignore=tests/hooks --ignore=tests/mcp --ignore=tests/meaning --ignore=tests/chat --ignore=tests/otel \
-    --ignore=tests/postgres --ignore=tests/test_sessions.py --ignore=tests/eval/test_evaluation.py --ignore-glob="*/test_benchmark*" -m "not extras"
+  "$@" --ignore=tests/adapters --ignore=tests/hooks --ignore=tests/mcp --ignore=tests/serve --ignore=tests/meaning --ignore=tests/chat \
+    --ignore=tests/otel --ignore=tests/postgres --ignore=tests/test_sessions.py --ignore=tests/eval/test_evaluation.py \
+    --ignore-glob="*/test_benchmark*" -m "not extras"
 }
 
 # found_pythons: name each Python from 3.10 to 3.13 that runs here.

@@ -54,7 +54,20 @@ if examples := int(os.environ.get("GATEKEEPER_HYPOTHESIS_EXAMPLES", "0")):
     settings.load_profile("so many")
 
 
-NEED_MORE = {"adapters", "browser", "chat", "cli", "hooks", "mcp", "meaning", "otel", "postgres", "servers", "site"}
+NEED_MORE = {
+    "adapters",
+    "browser",
+    "chat",
+    "cli",
+    "hooks",
+    "mcp",
+    "meaning",
+    "otel",
+    "postgres",
+    "serve",
+    "servers",
+    "site",
+}
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

@@ -120,6 +120,7 @@ PORCH = (
     "gatekeeper_chat",
     "gatekeeper_otel",
     "gatekeeper_postgres",
+    "gatekeeper_serve",
     "gatekeeper_tokenizers",
     "langchain_gatekeeper",
     "llama_index.memory.gatekeeper",

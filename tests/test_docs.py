@@ -47,6 +47,7 @@ NEEDS = {
     "observability.md": "otel",
     "postgres.md": "postgres",
     "recipes.md": "adapters",
+    "serve.md": "serve",
     "tutorial.md": "adapters",
 }
 """The marker of the extras that a page needs."""

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from gatekeeper_core import HistoryConfig
+from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_hooks import NativeSelector
 from tests.native_lists import FORMATS, Native, talk
 
@@ -79,3 +80,13 @@ def test_in_shadow_mode_everything_is_sent() -> None:
     sent, view = NativeSelector(HistoryConfig(token_budget=100, shadow=True)).select(items)
     assert sent == items
     assert view.left_out
+
+
+def test_a_call_names_its_conversation_so_that_usage_can_be_reported() -> None:
+    selector = NativeSelector(CONFIG)
+    items = [*said("Hello"), {"role": "user", "content": "Again"}]
+    calls = [selector.call(items[:1], model="gpt-4o"), selector.call(items, model="gpt-4o")]
+    assert calls[0].thread == calls[1].thread
+    before = selector.threads.policy_of(calls[1].thread)
+    selector.threads.report(Usage(5000, 10, 4096), thread=calls[1].thread)
+    assert selector.threads.policy_of(calls[1].thread) != before

@@ -37,6 +37,7 @@ PACKAGES = {
     "gatekeeper_chat",
     "gatekeeper_otel",
     "gatekeeper_postgres",
+    "gatekeeper_serve",
     "gatekeeper_tokenizers",
     "langchain_gatekeeper",
     "llama_index",

@@ -119,8 +119,8 @@ class NativeMessages:
         return found
 
 
-def read_native(items: Iterable[Mapping[str, Any]]) -> NativeMessages:
-    """Return a list with its format and the way back; errors as for :func:`read_messages`."""
+def read_native(items: Iterable[Mapping[str, Any]], default: Format = CHAT) -> NativeMessages:
+    """Return a list with its format (the default if it shows none) and the way back; errors as ``read_messages``."""
     if isinstance(items, (str, bytes, Mapping)) or not isinstance(items, Iterable):
         raise TypeError(f"items must be an iterable of mappings, got {type(items).__name__}")
     listed = tuple(items)
@@ -135,7 +135,7 @@ def read_native(items: Iterable[Mapping[str, Any]]) -> NativeMessages:
                 raise refuse(f"{reason}; {reader}(file).messages reads {', '.join(_ELSEWHERE)} and more", at)
             file = "io.BytesIO(json.dumps(messages, default=str).encode())"
             raise refuse(f'{reason}; it looks like {name}: {reader}({file}, form="{name}").messages reads that', at)
-    format_, first = _FORMATS[0], -1  # the only format that the items tell of; the chat format where they tell of none
+    format_, first = default, -1  # the only format that the items tell of; the default where they tell of none
     for at, item in enumerate(listed):
         form, sign = next(((one, sign) for one in _FORMATS if (sign := one.signs(item))), (format_, ""))
         if first < 0 and sign:

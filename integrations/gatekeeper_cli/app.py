@@ -20,6 +20,7 @@ from gatekeeper_cli.explain import explain, select
 from gatekeeper_cli.inspect import inspect
 from gatekeeper_cli.mcp import mcp
 from gatekeeper_cli.options import HELP, with_groups
+from gatekeeper_cli.serve import serve
 from gatekeeper_cli.store import store
 from gatekeeper_cli.texts import Language, speak
 from gatekeeper_core import __version__
@@ -41,6 +42,7 @@ app.command("explain", help=HELP("help.explain"))(with_groups(explain))
 app.command("eval", help=HELP("help.eval"))(with_groups(evaluate))
 app.command("chat", help=HELP("help.chat"))(with_groups(chat))
 app.command("mcp", help=HELP("help.mcp"))(with_groups(mcp))
+app.command("serve", help=HELP("help.serve"))(with_groups(serve))
 
 
 def run() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from json import dumps
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
 
 from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.context.history.request import HistoryRequest
@@ -17,7 +17,7 @@ from gatekeeper_core.context.history.select import native_view
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig, with_options
 from gatekeeper_core.context.history.view import HistoryView, keep
-from gatekeeper_core.native.reading import read_native
+from gatekeeper_core.native.reading import NativeMessages, read_native
 from gatekeeper_core.pricing.model_names import window_of_model
 from gatekeeper_core.pricing.prices import prices_of_model
 
@@ -32,6 +32,20 @@ if TYPE_CHECKING:
     from gatekeeper_core.tokens import TokenCounter
 
 Object = TypeVar("Object")
+
+
+class NativeCall(NamedTuple):
+    """One call of a model, selected.
+
+    Attributes:
+        items: the items to send; in shadow mode all of them.
+        view: the view that says why.
+        thread: the name of the conversation, for ``NativeSelector.threads.report``.
+    """
+
+    items: list[Any]
+    view: HistoryView
+    thread: Hashable
 
 
 class NativeOptions(TypedDict, total=False):
@@ -93,19 +107,23 @@ class NativeSelector:
         )
         self.last_view: HistoryView | None = None
 
-    def select(
+    def select(self, items: Sequence[Mapping[str, Any]], **arguments: Any) -> tuple[list[Any], HistoryView]:
+        """Return the items to send, and the view that says why; arguments as for :meth:`call`."""
+        return self.call(items, **arguments)[:2]
+
+    def call(
         self,
-        items: Sequence[Mapping[str, Any]],
+        items: Sequence[Mapping[str, Any]] | NativeMessages,
         *,
         fixed: Sequence[str] = (),
         model: str = "",
         thread: Hashable = None,
         tenant: str = "default",
-    ) -> tuple[list[Any], HistoryView]:
-        """Return the items to send, and the view that says why; in shadow mode all of them.
+    ) -> NativeCall:
+        """Select for one call of a model.
 
         Args:
-            items: the whole conversation; read, never changed. Positions of the view are in this list.
+            items: the whole conversation, as a list or read; never changed. Positions of the view are in this list.
             fixed: texts that are sent beside the items, such as a system prompt and tools.
             model: its name, for its prices and, without a budget, its context window.
             thread: names the conversation; None: see the class.
@@ -114,7 +132,7 @@ class NativeSelector:
         Raises:
             MessageFormatError: see ``read_messages``.
         """
-        native = read_native(items)
+        native = items if isinstance(items, NativeMessages) else read_native(items)
         request = HistoryRequest(
             fixed_tokens=self.threads.count(*fixed),
             window_tokens=window_of_model(model),
@@ -123,7 +141,10 @@ class NativeSelector:
         )
         view = native_view(native, self.threads.view(native.messages, request, thread=thread, tenant=tenant))
         self.last_view = view
-        return list(items) if self.threads.config.shadow else keep(items, view), view
+        if thread is None:
+            thread = self.threads.name_of(native.messages, tenant=tenant)
+        sent = list(native.items) if self.threads.config.shadow else keep(native.items, view)
+        return NativeCall(sent, view, thread)
 
     def select_objects(
         self,

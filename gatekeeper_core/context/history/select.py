@@ -168,7 +168,7 @@ def native_view(native: NativeMessages, view: HistoryView) -> HistoryView:
         kept=tuple(sent),
         replaced=tuple((at, item) for at, item in sent.items() if item is not native.items[at]),
         folded=tuple(at for at in places if folded and folded.issuperset(native.of_item(at))),
-        pinned=tuple(at for at in places if not pinned.isdisjoint(native.of_item(at))),
+        pinned=tuple(at for at in places if pinned and not pinned.isdisjoint(native.of_item(at))),
         state=None,
     )
     return outer._replace(state=view.state and view.state._replace(view=outer))

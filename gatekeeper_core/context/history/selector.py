@@ -237,7 +237,7 @@ class ThreadSelector(Generic[Item]):
         request = request or HistoryRequest()
         with stage(HISTORY, thread=thread_name(thread)) as seen:
             messages = tuple(map(self._read, items))
-            key = (tenant, self._name_of(messages, tenant) if thread is None else thread)
+            key = (tenant, self.name_of(messages, tenant=tenant) if thread is None else thread)
             run = self._config.run
             if run and run.compress_result:  # with the name of the thread
                 named = ThreadCompressor(run.compress_result, thread_name(thread), tenant)
@@ -275,7 +275,7 @@ class ThreadSelector(Generic[Item]):
 
         ``items`` name a thread that has no name, as in :meth:`view`.
         """
-        name = self._name_of(tuple(map(self._read, items)), tenant) if thread is None else thread
+        name = self.name_of(tuple(map(self._read, items)), tenant=tenant) if thread is None else thread
         state = self._threads.peek((tenant, name))
         if state is None or self._config.shadow:
             return
@@ -290,6 +290,25 @@ class ThreadSelector(Generic[Item]):
                 output_tokens=usage.output_tokens,
                 dollars=state.prices.dollars(usage),
             )
+
+    def name_of(self, messages: tuple[Message, ...], *, tenant: str = "default") -> Hashable:
+        """Return a name for a conversation without one: that of the last call whose messages these begin with.
+
+        So conversations that open alike share nothing. After an edit of its last question one starts from nothing.
+        """
+        opening = next((message.text for message in messages if message.role == "user"), None)
+        free = None
+        for number in range(_NAMELESS):
+            name = ("nameless", hash(opening), number)
+            state = self._threads.peek((tenant, name))
+            if state is None:
+                free = free or name
+            elif state.is_beginning_of(messages):
+                return name
+        if free is None:
+            self._nameless = (self._nameless + 1) % _NAMELESS
+            free = ("nameless", hash(opening), self._nameless)
+        return free
 
     def choose(self, items: Sequence[Item], request: HistoryRequest | None = None, **arguments: Any) -> list[Item]:
         """Return the messages to send; arguments as for :meth:`view`, result as for :meth:`kept`."""
@@ -407,25 +426,6 @@ class ThreadSelector(Generic[Item]):
                 state.reported.add(CHEAPER)
                 paid, dollars = round(ledger.paid, 4), round(dollars, 4)
                 tell(CHEAPER, strategy=config.strategy, cheaper=cheaper, cheaper_dollars=dollars, paid_dollars=paid)
-
-    def _name_of(self, messages: tuple[Message, ...], tenant: str) -> Hashable:
-        """Return a name for a conversation without one: that of the last call whose messages these begin with.
-
-        So conversations that open alike share nothing. After an edit of its last question one starts from nothing.
-        """
-        opening = next((message.text for message in messages if message.role == "user"), None)
-        free = None
-        for number in range(_NAMELESS):
-            name = ("nameless", hash(opening), number)
-            state = self._threads.peek((tenant, name))
-            if state is None:
-                free = free or name
-            elif state.is_beginning_of(messages):
-                return name
-        if free is None:
-            self._nameless = (self._nameless + 1) % _NAMELESS
-            free = ("nameless", hash(opening), self._nameless)
-        return free
 
     # --- copies -----------------------------------------------------------------------------------------------------
 

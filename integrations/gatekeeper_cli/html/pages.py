@@ -1,4 +1,4 @@
-"""Two self-contained pages: a conversation by topics and tokens, and the explanation of a selection.
+"""Self-contained pages: a conversation by topics and tokens, the explanation of a selection, the threads of a proxy.
 
 Style and script are inline, and a policy lets nothing else be loaded or run. Texts of the conversation pass through
 jinja's escaping and through ``visible_lines``: markup in them is text, and what would reorder a line is shown as a
@@ -21,7 +21,7 @@ from gatekeeper_cli.costs import bill_lines, evenly
 from gatekeeper_cli.texts import Texts, visible, visible_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from gatekeeper_cli.costs import Reported, TokenUse
     from gatekeeper_cli.topics import Timeline
@@ -126,10 +126,24 @@ def _timeline_figures(
     return figures
 
 
+def threads_page(rows: Sequence[Mapping[str, str]], texts: Texts) -> str:
+    """Return the page of the threads of a proxy: a row for each, with what its latest request sent and cost."""
+    return _render("threads", texts, title=texts("serve.threads"), rows=rows)
+
+
 def explanation_page(
-    selection: Selection, turns: Sequence[Turn], *, decision: Decision | None, name: str, texts: Texts
+    selection: Selection,
+    turns: Sequence[Turn],
+    *,
+    decision: Decision | None,
+    name: str,
+    texts: Texts,
+    notes: Sequence[str] = (),
 ) -> str:
-    """Return the page of a selection: the budget, the words of each kept turn, every decision, the near misses."""
+    """Return the page of a selection: the budget, the words of each kept turn, every decision, the near misses.
+
+    ``notes`` are further sentences about it, for the top of the page.
+    """
 
     def total(each: Decision) -> float:
         return each.score.total if each.score else 0.0
@@ -171,6 +185,7 @@ def explanation_page(
         verdict=visible("".join(explanation.verdict_words(selection.gate, texts))),
         meaning=explanation.meaning_line(selection.embedder, selection.embedder_missed, texts),
         asked=explanation.why_not(decision, texts, query=query) if decision else "",
+        notes=notes,
         kept_none=explanation.kept_none(selection, texts),
         figures=_explanation_figures(selection, texts),
         budget=budget,
@@ -218,7 +233,7 @@ def _explanation_figures(selection: Selection, texts: Texts) -> list[tuple[str, 
     ]
 
 
-# --- both pages -----------------------------------------------------------------------------------------------------
+# --- all pages -----------------------------------------------------------------------------------------------------
 
 
 def _with_texts(rows: Sequence[dict[str, Any]], turns: Sequence[Turn], *, max_bytes: int) -> list[dict[str, Any]]:
@@ -239,14 +254,17 @@ def _with_texts(rows: Sequence[dict[str, Any]], turns: Sequence[Turn], *, max_by
 def _render(template: str, texts: Texts, **values: Any) -> str:
     """Return a page; a value that its template asks for and that is missing is an error."""
     style, script = source("report.css"), source("report.js")
-    policy = (
-        f"default-src 'none'; style-src {policy_hash(style)}; script-src {policy_hash(script)}; "
-        "base-uri 'none'; form-action 'none'"
-    )
     # Both are files of ours, and the policy lets run and apply just these: nothing in them is to be escaped.
     inline = {"style": Markup(style), "script": Markup(script)}  # noqa: S704
     page = _ENVIRONMENT.get_template(f"{template}.html.j2")
-    return page.render(say=texts, policy=policy, generator=GENERATOR, **inline, **values)
+    return page.render(say=texts, policy=page_policy(), generator=GENERATOR, **inline, **values)
+
+
+@cache
+def page_policy() -> str:
+    """Return the Content-Security-Policy of every page: its own style and script, and nothing else."""
+    style, script = policy_hash(source("report.css")), policy_hash(source("report.js"))
+    return f"default-src 'none'; style-src {style}; script-src {script}; base-uri 'none'; form-action 'none'"
 
 
 @cache

@@ -1,0 +1,136 @@
+"""The APIs that clients speak: where a request goes, and which fields of its body hold the conversation."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from gatekeeper_core.native.anthropic import ANTHROPIC as MESSAGES
+from gatekeeper_core.native.items import Format
+from gatekeeper_core.native.openai_chat import CHAT
+from gatekeeper_core.native.openai_responses import RESPONSES
+from gatekeeper_serve.settings import ServeSettings
+
+_VERSION = "/v1"
+_KEY_HEADERS = ("authorization", "x-api-key", "api-key")
+_SALT = secrets.token_bytes(16)
+"""Makes the names of tenants useless outside this process."""
+
+
+def _openai_error(status: int, reason: str) -> dict[str, Any]:
+    kind = "invalid_request_error" if status < 500 else "server_error"
+    return {"error": {"message": reason, "type": kind, "param": None, "code": f"gatekeeper_{status}"}}
+
+
+def _anthropic_error(status: int, reason: str) -> dict[str, Any]:
+    kinds = {401: "authentication_error", 413: "request_too_large", 504: "timeout_error"}
+    return {"type": "error", "error": {"type": kinds.get(status, "api_error"), "message": reason}}
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A provider, as far as a request shows which one it is meant for.
+
+    Attributes:
+        name: also a prefix of paths that names it: ``/anthropic/v1/messages``.
+        setting: its address in ``ServeSettings``.
+        error: returns the body of an error from a status and a reason.
+    """
+
+    name: str
+    setting: str
+    error: Callable[[int, str], dict[str, Any]]
+
+    def root(self, settings: ServeSettings) -> str:
+        """Return the address in front of what follows ``/v1``."""
+        url = str(getattr(settings, self.setting)).rstrip("/")
+        is_complete = url.endswith(_VERSION) if self is ANTHROPIC else bool(urlsplit(url).path)
+        return url if is_complete else url + _VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """One way to call a model.
+
+    Attributes:
+        name: for pages and headers.
+        provider: whose it is.
+        path: behind ``/v1``.
+        items: the field with the conversation.
+        format: of the items.
+        fixed: fields that are sent beside it and count in the budget.
+        stored: fields by which the provider adds the conversation's beginning, so that the list is only its end.
+    """
+
+    name: str
+    provider: Provider
+    path: str
+    items: str
+    format: Format
+    fixed: tuple[str, ...]
+    stored: tuple[str, ...] = ()
+
+
+OPENAI = Provider("openai", "openai_url", _openai_error)
+ANTHROPIC = Provider("anthropic", "anthropic_url", _anthropic_error)
+APIS = (
+    Api("chat", OPENAI, "/chat/completions", "messages", CHAT, ("tools", "functions", "response_format")),
+    Api(
+        "responses",
+        OPENAI,
+        "/responses",
+        "input",
+        RESPONSES,
+        ("instructions", "tools"),
+        ("previous_response_id", "conversation"),
+    ),
+    Api("messages", ANTHROPIC, "/messages", "messages", MESSAGES, ("system", "tools")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """The upstream's side of a request.
+
+    Attributes:
+        provider: who gets it.
+        url: its address there, without the query.
+        api: the API whose conversation is selected; None: the request passes.
+    """
+
+    provider: Provider
+    url: str
+    api: Api | None = None
+
+    def error(self, status: int, reason: str) -> bytes:
+        """Return the body of an error in the provider's form."""
+        return json.dumps(self.provider.error(status, reason)).encode()
+
+
+def find_route(method: str, path: str, headers: Mapping[str, str], settings: ServeSettings) -> Route:
+    """Return where a request goes.
+
+    A prefix ``/openai`` or ``/anthropic`` names the provider. Otherwise the path shows it, or Anthropic's header of
+    the version. ``/v1`` may be missing before the path of an API, as some clients have it in their base URL only.
+    """
+    named = next((one for one in (OPENAI, ANTHROPIC) if path.startswith(f"/{one.name}/")), None)
+    path = path.removeprefix(f"/{named.name}") if named else path
+    is_versioned = path.startswith(_VERSION + "/")
+    rest = path.removeprefix(_VERSION) if is_versioned else path
+    api = next((one for one in APIS if one.path == rest and named in (None, one.provider)), None)
+    is_anthropic = rest.startswith("/messages") or "anthropic-version" in headers
+    provider = named or (api.provider if api else ANTHROPIC if is_anthropic else OPENAI)
+    root = provider.root(settings)
+    url = root + rest if is_versioned or api else root.removesuffix(_VERSION) + path
+    return Route(provider, url, api if method == "POST" else None)
+
+
+def tenant_of(headers: Mapping[str, str]) -> str:
+    """Return a name for the holder of a key; the key cannot be read from it."""
+    keys = "\0".join(headers.get(name, "") for name in _KEY_HEADERS)
+    return hashlib.blake2b(keys.encode(), key=_SALT, digest_size=12).hexdigest()

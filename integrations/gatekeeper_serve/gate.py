@@ -1,0 +1,172 @@
+"""The gate: the body of a request in, the body to send out, with the reasons as headers and for the page."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
+from os.path import basename
+from threading import Lock
+from traceback import walk_tb
+from typing import TYPE_CHECKING
+
+from gatekeeper_core.context.history.reading import read_history
+from gatekeeper_core.errors import MessageFormatError
+from gatekeeper_core.pricing.prices import prices_of_model
+from gatekeeper_hooks.native import NativeCall, NativeSelector
+from gatekeeper_serve.body import JsonBody
+from gatekeeper_serve.reading import GrowingLists
+
+if TYPE_CHECKING:
+    from gatekeeper_core.context.history.strategies import HistoryConfig
+    from gatekeeper_core.context.history.view import HistoryView
+    from gatekeeper_core.messages import Turn
+    from gatekeeper_core.native.reading import NativeMessages
+    from gatekeeper_serve.apis import Api
+    from gatekeeper_serve.usage import UsageReader
+
+_log = logging.getLogger("gatekeeper.serve")
+_log.addHandler(logging.NullHandler())
+
+
+@dataclass(frozen=True, slots=True)
+class LiveThread:
+    """A conversation after its latest request.
+
+    Attributes:
+        id: for addresses and headers.
+        name: of the selector.
+        tenant: whose it is.
+        api: the API that the client speaks.
+        model: as the request names it.
+        calls: requests so far.
+        view: what was sent, and why.
+        native: the conversation that the client sent.
+    """
+
+    id: str
+    name: Hashable
+    tenant: str
+    api: Api
+    model: str
+    calls: int
+    view: HistoryView
+    native: NativeMessages
+
+    @property
+    def is_priced(self) -> bool:
+        """True if the model has prices, so that the bill is in dollars."""
+        return self.view.bill is not None and prices_of_model(self.model) is not None
+
+    def facts(self) -> dict[str, str]:
+        """Return what was sent of the latest request: counts and fixed words, never text."""
+        view, bill = self.view, self.view.bill
+        facts: dict[str, object] = {
+            "status": view.status,
+            "cause": view.cause,
+            "thread": self.id,
+            "turns-kept": len(view.turns),
+            "turns-left-out": len(view.left_out),
+            "tokens": view.tokens + view.fixed_tokens,
+            "tokens-before": view.history_tokens + view.fixed_tokens,
+        }
+        if bill and self.is_priced:
+            facts |= {"dollars": f"{bill.dollars:.6f}", "dollars-before": f"{bill.everything_dollars:.6f}"}
+        return {name: str(fact) for name, fact in facts.items()}
+
+    def past(self) -> tuple[Turn, ...]:
+        """Return the past turns, by the ids that the view has for them."""
+        return read_history(self.native.messages, notes=self.native.settings).past
+
+
+@dataclass(frozen=True, slots=True)
+class Gated:
+    """A request that may be sent.
+
+    Attributes:
+        body: the body to send; the client's own bytes if nothing is left out.
+        headers: facts for the response: counts and fixed words, never text.
+        thread: the conversation; None: the body was not selected from.
+    """
+
+    body: bytes
+    headers: Mapping[str, str]
+    thread: LiveThread | None = None
+
+
+class Gate:
+    """The selection for all threads of the proxy. Safe to use from several threads.
+
+    Args:
+        history: how the past is selected.
+    """
+
+    def __init__(self, history: HistoryConfig) -> None:
+        self._selector = NativeSelector(history, budget_setting="--budget")
+        self._is_shadow = history.shadow
+        self._lists = GrowingLists(history.max_threads)
+        self._max_threads = history.max_threads
+        self._threads: dict[str, LiveThread] = {}  # the one used longest ago first
+        self._lock = Lock()
+
+    def select(self, body: bytes, api: Api, tenant: str) -> Gated:
+        """Return what to send in place of a body; a body that cannot be selected from passes as it came."""
+        try:
+            request = JsonBody(body, api.items)
+        except (ValueError, RecursionError):
+            return _unread(body, "not_json")
+        values = request.values
+        items, model = values.get(api.items), values.get("model")
+        if not isinstance(items, list):
+            return _unread(body, "no_list")
+        if any(values.get(name) is not None for name in api.stored):
+            return _unread(body, "stored_conversation")
+        model = model if isinstance(model, str) else ""
+        fixed = [text for name in api.fixed if (text := request.text_of(name))]
+        try:
+            native = self._lists.read(items, api.format, tenant)
+            call = self._selector.call(native, fixed=fixed, model=model, tenant=tenant)
+        except MessageFormatError:
+            return _unread(body, "message_format")
+        except Exception as error:  # noqa: BLE001 - a fault of the gate must not fail the client's request
+            *_, (frame, line) = walk_tb(error.__traceback__)
+            place = f"{basename(frame.f_code.co_filename)}:{line}"
+            # Without the message of the error, which may hold text of the conversation.
+            _log.error("a selection failed, and everything is sent: %s at %s", type(error).__name__, place)
+            return _unread(body, "failed")
+        thread = self._noted(api, model, tenant, call, native)
+        view = call.view
+        if not self._is_shadow and (view.replaced or len(view.kept) < len(items)):
+            body = request.with_items(view.kept, dict(view.replaced))
+        facts = thread.facts() | ({"shadow": "true"} if self._is_shadow else {})
+        return Gated(body, {f"x-gatekeeper-{name}": fact for name, fact in facts.items()}, thread)
+
+    def report(self, thread: LiveThread, response: UsageReader) -> None:
+        """Correct the account of a thread by what the provider reports, if it does."""
+        if usage := response.usage(thread.model):
+            self._selector.threads.report(usage, thread=thread.name, tenant=thread.tenant)
+
+    def threads(self) -> list[LiveThread]:
+        """Return the latest threads, the newest first."""
+        with self._lock:
+            return [*self._threads.values()][::-1]
+
+    def thread(self, thread_id: str) -> LiveThread | None:
+        """Return a thread by its id, None for an unknown one."""
+        return self._threads.get(thread_id)
+
+    def _noted(self, api: Api, model: str, tenant: str, call: NativeCall, native: NativeMessages) -> LiveThread:
+        thread_id = hashlib.blake2b(f"{tenant} {call.thread!r}".encode(), digest_size=6).hexdigest()
+        with self._lock:
+            before = self._threads.pop(thread_id, None)
+            calls = before.calls + 1 if before else 1
+            thread = LiveThread(thread_id, call.thread, tenant, api, model, calls, call.view, native)
+            self._threads[thread_id] = thread
+            if len(self._threads) > self._max_threads:
+                del self._threads[next(iter(self._threads))]
+        return thread
+
+
+def _unread(body: bytes, cause: str) -> Gated:
+    return Gated(body, {"x-gatekeeper-status": "unread", "x-gatekeeper-cause": cause})

@@ -1,0 +1,61 @@
+"""The settings of the proxy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from gatekeeper_core.context.history.strategies import HistoryConfig
+from gatekeeper_core.errors import ConfigError
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+"""Hosts that only programs on the same machine reach."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeSettings:
+    """Settings for the proxy.
+
+    Attributes:
+        history: how the past is selected; with ``shadow`` every request goes on as it came.
+        openai_url: the base URL that an OpenAI client would have; without a path ``/v1`` is added.
+        anthropic_url: the base URL that an Anthropic client would have; ``/v1`` is added where it is missing.
+        host: the address to bind to.
+        token: what clients send as ``x-gatekeeper-token``; "": none is asked for, on loopback only.
+        connect_seconds: longest time for a connection to the upstream, > 0.
+        idle_seconds: longest time between two bytes of the upstream, > 0. Source: ten minutes, as the clients of both
+            providers wait.
+        max_body_bytes: the largest request body, >= 1. Source: Anthropic takes 32 MB.
+
+    Raises:
+        ConfigError: a number is out of range, an address is not HTTP, or a host beyond loopback has no token.
+    """
+
+    history: HistoryConfig = field(default_factory=HistoryConfig)
+    openai_url: str = "https://api.openai.com"
+    anthropic_url: str = "https://api.anthropic.com"
+    host: str = "127.0.0.1"
+    token: str = field(default="", repr=False)
+    connect_seconds: float = 10.0
+    idle_seconds: float = 600.0
+    max_body_bytes: int = 32_000_000
+
+    def __post_init__(self) -> None:
+        for name in ("openai_url", "anthropic_url"):
+            parts = urlsplit(getattr(self, name))
+            if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.username:
+                raise ConfigError(f"{name} must be an address such as https://host/path, without a key or a query")
+        for name in ("connect_seconds", "idle_seconds", "max_body_bytes"):
+            if not getattr(self, name) > 0:
+                raise ConfigError(f"{name} must be above 0, got {getattr(self, name)}")
+        if not self.token.isascii():
+            raise ConfigError("token must be ASCII, because clients send it in a header")
+        if not self.is_local and not self.token:
+            raise ConfigError(
+                f"host {self.host} can be reached from other machines: set a token that clients must send"
+            )
+
+    @property
+    def is_local(self) -> bool:
+        """True if only programs on this machine reach the proxy."""
+        return self.host in LOOPBACK
