@@ -5,8 +5,8 @@
     proxy ──> Router ──> acompletion, aresponses, anthropic_messages ──async_pre_call_deployment_hook──> provider
 
 LiteLLM calls that hook in all three, so that one selection is made of each request, with the name of the model that
-answers. ``async_pre_call_hook`` is the proxy's alone. ``litellm.completion`` has a hook that may change messages only for calls
-with a ``prompt_id``.
+answers. ``async_pre_call_hook`` is the proxy's alone. ``litellm.completion`` has a hook that may change messages only
+for calls with a ``prompt_id``.
 """
 
 from __future__ import annotations
