@@ -142,8 +142,11 @@ def test_every_requirement_belongs_to_an_extra(metadata: Message) -> None:
 
 def test_the_extras_are_named(metadata: Message) -> None:
     extras = {
+        "ag2",
+        "autogen",
         "chat",
         "cli",
+        "crewai",
         "langchain-core",
         "langchain",
         "langchain-classic",
@@ -151,10 +154,12 @@ def test_the_extras_are_named(metadata: Message) -> None:
         "llama-index",
         "mcp",
         "meaning",
+        "metrics",
         "openai-agents",
         "otel",
         "postgres",
         "pydantic-ai",
+        "serve",
         "tiktoken",
         "tokenizers",
     }

@@ -5,7 +5,8 @@
     proxy ──> Router ──> acompletion, aresponses, anthropic_messages ──async_pre_call_deployment_hook──> provider
 
 LiteLLM calls that hook in all three, so that one selection is made of each request, with the name of the model that
-answers. ``async_pre_call_hook`` is the proxy's alone. No hook may change the messages of ``litellm.completion``.
+answers. ``async_pre_call_hook`` is the proxy's alone. ``litellm.completion`` has a hook that may change messages only
+for calls with a ``prompt_id``.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import asyncio
 import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from litellm.integrations.custom_logger import CustomLogger
 
@@ -51,6 +53,7 @@ class GatekeeperCallback(CustomLogger):  # type: ignore[misc] # see pyproject.to
     def __init__(self, config: HistoryConfig | None = None, **options: Any) -> None:
         super().__init__()
         self.selector = NativeSelector(config, **options)
+        self._requests: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 
     @property
     def last_view(self) -> HistoryView | None:
@@ -59,9 +62,13 @@ class GatekeeperCallback(CustomLogger):  # type: ignore[misc] # see pyproject.to
 
     async def async_pre_call_deployment_hook(self, kwargs: dict[str, Any], call_type: Any) -> dict[str, Any] | None:
         """Return the arguments of the call with the messages to send, None for a call that is no chat."""
-        name = _MESSAGES_OF.get(getattr(call_type, "value", ""), "")
+        kind, request = getattr(call_type, "value", ""), kwargs.get("litellm_logging_obj")
+        name = _MESSAGES_OF.get(kind, "")
         messages = kwargs.get(name)
         if not isinstance(messages, list):
+            return None
+        # One API served by another is two calls of one request; a retry is the same call again.
+        if request is not None and self._requests.setdefault(request, kind) != kind:
             return None
         items = [one if isinstance(one, Mapping) else one.model_dump(exclude_none=True) for one in messages]
         given = (kwargs.get("system"), kwargs.get("instructions"), *(kwargs.get("tools") or ()))

@@ -57,6 +57,7 @@ class NativeOptions(TypedDict, total=False):
     exclude: Pins
     states: RecordStore | None
     clock: Callable[[], float]
+    budget_setting: str | None
 
 
 @with_suggestions(NativeOptions)
