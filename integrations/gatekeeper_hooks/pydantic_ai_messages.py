@@ -32,6 +32,9 @@ from pydantic_ai.messages import (
 
 Item = dict[str, Any]
 
+_TEXTS = frozenset({"text", "speech", "system-prompt", "retry-prompt", "retry-feedback"})
+"""Parts whose content is what the model reads; others are counted, and sent as they are."""
+
 _PROMPTS = ("user-prompt", "speech")
 
 
@@ -74,19 +77,18 @@ def write_message(message: ModelMessage, read: Sequence[Item], sent: Sequence[It
         text = summary["content"]
         return ModelRequest([UserPromptPart(text)]) if summary["role"] == "user" else ModelResponse([TextPart(text)])
     unchanged = {id(block) for item in read for block in item["content"]}
-    given, parts = message.parts, dict[int, Any]()
+    given: Sequence[Any] = message.parts
+    parts: dict[int, Any] = {}
     for block in (block for item in sent for block in item["content"]):
-        part: Any = given[block["part"]]
-        if id(block) in unchanged:
-            parts.setdefault(block["part"], part)
+        at, inner = block["part"], block["content"] if block["type"] == "tool_result" else [block]
+        part, text = given[at], next((each["text"] for each in inner if each["type"] == "text"), None)
+        if id(block) in unchanged or text is None:
+            parts.setdefault(at, part)
         elif part.part_kind in ("text", "speech"):  # a new part: by the id of the old one a provider takes its own copy
-            part = UserPromptPart(block["text"]) if message.kind == "request" else TextPart(block["text"])
-            parts[block["part"]] = part
+            parts[at] = UserPromptPart(text) if message.kind == "request" else TextPart(text)
         else:
-            inner = block["content"] if block["type"] == "tool_result" else [block]
-            text = next(each["text"] for each in inner if each["type"] == "text")
-            rest = _beside_text(part)
-            parts[block["part"]] = replace(part, content=[text, *rest] if rest else text)
+            beside: Any = _beside_text(part)
+            parts[at] = replace(part, content=[text, *beside] if beside else text)
     kept: Any = [parts[at] for at in sorted(parts)]
     return replace(message, parts=kept) if kept else None
 
@@ -103,9 +105,8 @@ def read_part(part: Any) -> list[Item]:
             files = [*map(_file, _beside_text(part))]
             return [{"type": "tool_result", "tool_use_id": part.tool_call_id, "content": [block, *files]}]
         case "retry-prompt" if part.tool_name:
-            return [
-                {"type": "tool_result", "tool_use_id": part.tool_call_id, "content": [_text(part.model_response())]}
-            ]
+            block = _text(part.model_response())
+            return [{"type": "tool_result", "tool_use_id": part.tool_call_id, "content": [block]}]
         case "thinking" if part.signature or part.id:  # what the provider checks
             return [{"type": "thinking", "thinking": part.content, "signature": part.signature or part.id}]
         case "compaction":
@@ -117,13 +118,7 @@ def read_part(part: Any) -> list[Item]:
             texts = (one if isinstance(one, str) else one.content for one in content if _is_text(one))
             return [_text("\n".join(texts)), *map(_file, _beside_text(part))]
     content = getattr(part, "content", "")
-    if isinstance(content, str) and part.part_kind in (
-        "text",
-        "speech",
-        "system-prompt",
-        "retry-prompt",
-        "retry-feedback",
-    ):
+    if isinstance(content, str) and part.part_kind in _TEXTS:
         return [_text(content)]
     return [{"type": part.part_kind, "content": str(content)}]
 

@@ -112,6 +112,21 @@ def test_a_router_selects_once_and_names_the_thread_by_the_session() -> None:
     assert gate.selector.threads.view_of("s1") is not None
 
 
+def test_reported_usage_corrects_the_account_of_the_session() -> None:
+    gate = GatekeeperCallback(CONFIG)
+    call = {"messages": TALK, "model": "gpt-4o", "litellm_session_id": "s1", "tools": TOOLS}
+    asyncio.run(gate.async_pre_call_deployment_hook(call, CallTypes.acompletion))
+    assert gate.last_view is not None
+    assert gate.last_view.fixed_tokens > 0
+    before = gate.selector.threads.policy_of("s1")
+    answer = {"usage": {"prompt_tokens": 5000, "completion_tokens": 1}}
+    asyncio.run(gate.async_log_success_event({"litellm_params": {"litellm_session_id": "s1"}}, answer, None, None))
+    after = gate.selector.threads.policy_of("s1")
+    assert before is not None
+    assert after is not None
+    assert after.ledger.paid > 5 * before.ledger.paid
+
+
 def test_each_key_of_the_proxy_is_a_tenant_and_generated_sessions_name_nothing() -> None:
     gate = GatekeeperCallback(CONFIG)
 

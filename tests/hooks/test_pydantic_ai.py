@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 from pydantic_ai import Agent
+from pydantic_ai.capabilities import ProcessHistory
 from pydantic_ai.messages import (
     BinaryContent,
     ModelMessage,
@@ -20,6 +22,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.usage import RequestUsage
 
 from gatekeeper_core import HistoryConfig, ModelPrices
+from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_hooks import GatekeeperHistoryProcessor
 from tests.hooks.hook_contract import CONFIG, FILLER, Call, HookContract, Hooked, Line, Played, Run, recorded
 
@@ -76,7 +79,8 @@ class TestGatekeeperHistoryProcessor(HookContract):
 
         history: list[ModelMessage] = []
         for run in runs:
-            history = agent.run_sync(run.question, message_history=history).all_messages()
+            history = asyncio.run(agent.run(run.question, message_history=history)).all_messages()
+        assert all(hooked.view.fixed_tokens for hooked in hook.hooked)
         return Played(requests, lines_of(history), hook.hooked)
 
 
@@ -91,7 +95,7 @@ def sent_after(
         return ModelResponse([TextPart("Yes.")], usage=RequestUsage(input_tokens=500, cache_write_tokens=499))
 
     agent = Agent(FunctionModel(answer), capabilities=[hook])
-    return sent, agent.run_sync(question, message_history=history).all_messages()
+    return sent, asyncio.run(agent.run(question, message_history=history)).all_messages()
 
 
 def test_a_cut_text_loses_its_id_because_the_provider_would_take_its_own_copy() -> None:
@@ -110,7 +114,7 @@ def test_a_cut_text_loses_its_id_because_the_provider_would_take_its_own_copy() 
     assert stored[1].parts == [answer]
 
 
-def test_turns_are_recalled_into_the_question_beside_its_files() -> None:
+def test_turns_are_recalled_beside_the_files_of_a_question_and_usage_is_accounted() -> None:
     image = BinaryContent(b"GIF89a" + (64).to_bytes(2, "little") * 2, media_type="image/gif")
     history: list[ModelMessage] = []
     topics = ("bread", "tea", "garden", "bicycle", "museum")
@@ -124,6 +128,9 @@ def test_turns_are_recalled_into_the_question_beside_its_files() -> None:
     config = HistoryConfig(token_budget=20_000, passthrough_below=0, strategy="cache", prices=prices)
     hook = GatekeeperHistoryProcessor(config)
     _, history = sent_after(history, "Which port does Redis listen on?", hook)
+    account = hook.selector.threads.policy_of(history[-1].conversation_id)
+    assert account is not None
+    assert account.ledger.paid == prices.dollars(Usage(500, 0, cache_written_tokens=499))
     sent, stored = sent_after(history, ["Who plays the organ, and when?", image], hook)
     (text, file) = sent[-1].parts[-1].content
     assert "Marta" in text
@@ -134,7 +141,7 @@ def test_turns_are_recalled_into_the_question_beside_its_files() -> None:
 
 def test_the_system_prompt_stays_where_its_turn_does_not() -> None:
     agent = Agent("test", system_prompt="You are a baker.")
-    history = agent.run_sync(f"Tell me about bread. {FILLER * 4}").all_messages()
+    history = asyncio.run(agent.run(f"Tell me about bread. {FILLER * 4}")).all_messages()
     sent, _ = sent_after(history, "New topic: which port does Redis use?", GatekeeperHistoryProcessor(CONFIG))
     assert [part.part_kind for message in sent for part in message.parts] == ["system-prompt", "user-prompt"]
     assert FILLER not in str(sent)
@@ -151,7 +158,18 @@ def test_each_question_to_an_agent_with_structured_answers_is_a_turn() -> None:
     agent = Agent(FunctionModel(answer), output_type=Port, capabilities=[hook])
     history: list[ModelMessage] = []
     for number in range(4):
-        history = agent.run_sync(f"Which port has number {number}?", message_history=history).all_messages()
+        history = asyncio.run(agent.run(f"Which port {number}?", message_history=history)).all_messages()
     assert hook.last_view is not None
     assert hook.last_view.turn_count == 3
     assert hook.selector.threads.view_of(history[-1].conversation_id) is not None
+
+
+def test_a_processor_that_stores_what_it_returns_stores_no_selection() -> None:
+    gate = GatekeeperHistoryProcessor(CONFIG)
+    agent = Agent("test", capabilities=[gate, ProcessHistory(lambda messages: messages)])
+    history: list[ModelMessage] = []
+    for question in ("Our Redis cache uses port 6380.", FILLER * 40, "New topic: which port does our Redis cache use?"):
+        history = asyncio.run(agent.run(question, message_history=history)).all_messages()
+    assert gate.last_view is not None
+    assert gate.last_view.left_out == (1,)
+    assert len(history) == 6
