@@ -98,18 +98,15 @@ def write_span(span: Span, item: Mapping[str, Any]) -> Span:
     elif isinstance(content, str):
         return [ModelRequest(_parts(blocks))]
     else:
-        sent.results = [*map(_result, blocks)]
+        sent.results = []
+        for block in blocks:
+            result = block["event"]
+            if block != _result_block(result):
+                result = copy(result)
+                result.result = replace(result.result, parts=_parts(block["content"]))
+            sent.results.append(result)
     return [*before, sent]
 
 
 def _parts(content: Sequence[Mapping[str, Any]]) -> list[Input]:
     return [TextInput(block["text"]) if block["type"] == "text" else block["part"] for block in content]
-
-
-def _result(block: Mapping[str, Any]) -> ToolResultEvent:
-    event: ToolResultEvent = block["event"]
-    if block == _result_block(event):
-        return event
-    sent = copy(event)
-    sent.result = replace(event.result, parts=_parts(block["content"]))
-    return sent

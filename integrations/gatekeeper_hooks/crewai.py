@@ -72,8 +72,10 @@ class GatekeeperHooks:
         """Leave the messages to send in the list of the call."""
         self.after_llm_call(context)
         messages: list[Any] = context.messages
-        model = str(getattr(context.llm, "model", None) or "")
-        sent, _ = self.selector.select(messages, fixed=_tools_beside(context.executor), model=model)
+        executor: Any = context.executor
+        is_native = getattr(getattr(executor, "state", None), "use_native_tools", False)
+        fixed = [executor.tools_description] if is_native else []  # otherwise the prompt describes the tools
+        sent, _ = self.selector.select(messages, fixed=fixed, model=str(getattr(context.llm, "model", None) or ""))
         self._shortened.put(id(messages), _Shortened(messages, sent, messages.copy()))
         messages[:] = sent
 
@@ -85,9 +87,3 @@ class GatekeeperHooks:
             return
         if all(one is other for one, other in zip(shortened.sent, messages, strict=False)):
             messages[: len(shortened.sent)] = shortened.whole
-
-
-def _tools_beside(executor: Any) -> list[str]:
-    """Return the tools that go beside the messages; those of an agent without native calls are in its prompt."""
-    is_native = getattr(getattr(executor, "state", None), "use_native_tools", False)
-    return [executor.tools_description] if is_native else []
