@@ -14,6 +14,7 @@ import asyncio
 import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from litellm.integrations.custom_logger import CustomLogger
 
@@ -51,6 +52,7 @@ class GatekeeperCallback(CustomLogger):  # type: ignore[misc] # see pyproject.to
     def __init__(self, config: HistoryConfig | None = None, **options: Any) -> None:
         super().__init__()
         self.selector = NativeSelector(config, **options)
+        self._requests: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 
     @property
     def last_view(self) -> HistoryView | None:
@@ -59,9 +61,13 @@ class GatekeeperCallback(CustomLogger):  # type: ignore[misc] # see pyproject.to
 
     async def async_pre_call_deployment_hook(self, kwargs: dict[str, Any], call_type: Any) -> dict[str, Any] | None:
         """Return the arguments of the call with the messages to send, None for a call that is no chat."""
-        name = _MESSAGES_OF.get(getattr(call_type, "value", ""), "")
+        kind, request = getattr(call_type, "value", ""), kwargs.get("litellm_logging_obj")
+        name = _MESSAGES_OF.get(kind, "")
         messages = kwargs.get(name)
         if not isinstance(messages, list):
+            return None
+        # One API served by another is two calls of one request; a retry is the same call again.
+        if request is not None and self._requests.setdefault(request, kind) != kind:
             return None
         items = [one if isinstance(one, Mapping) else one.model_dump(exclude_none=True) for one in messages]
         given = (kwargs.get("system"), kwargs.get("instructions"), *(kwargs.get("tools") or ()))

@@ -13,8 +13,10 @@ from gatekeeper_hooks.native import NativeSelector, tool_text
 from gatekeeper_hooks.pydantic_ai_messages import read_items, write_message
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Hashable, Sequence
+
     from pydantic_ai import RunContext
-    from pydantic_ai.messages import ModelResponse
+    from pydantic_ai.messages import ModelMessage, ModelResponse
     from pydantic_ai.models import ModelRequestContext
 
     from gatekeeper_core.context.history.strategies import HistoryConfig
@@ -50,34 +52,46 @@ class GatekeeperHistoryProcessor(AbstractCapability[Any]):
         """Return the place behind all other capabilities, so that none stores the selection as the history."""
         return CapabilityOrdering(position="innermost")
 
+    def select_messages(
+        self,
+        messages: Sequence[ModelMessage],
+        *,
+        fixed: Sequence[str] = (),
+        output_tools: Collection[str] = (),
+        model: str = "",
+        thread: Hashable = None,
+    ) -> list[ModelMessage]:
+        """Return the messages to send; ``output_tools`` as for ``read_items``, the rest as for ``NativeSelector``."""
+        read = [read_items(message, output_tools) for message in messages]
+        items = [item for each in read for item in each]
+        sent, view = self.selector.select(items, fixed=fixed, model=model, thread=thread)
+        if self.selector.threads.config.shadow:
+            return list(messages)
+        sent_at, start = dict(zip(view.kept, sent, strict=True)), 0
+        written = []
+        for message, its_items in zip(messages, read, strict=True):
+            places = range(start, start + len(its_items))
+            written.append(write_message(message, its_items, [sent_at[at] for at in places if at in sent_at]))
+            start += len(its_items)
+        return [message for message in written if message is not None]
+
     async def before_model_request(
         self, ctx: RunContext[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
         """Return the request with the messages to send."""
         messages, parameters = request_context.messages, request_context.model_request_parameters
-        if not isinstance(messages[-1], ModelRequest):  # the provider goes on with its own answer
-            return request_context
-        tools = (*parameters.function_tools, *parameters.output_tools)
-        fixed = [part.content for part in parameters.instruction_parts or ()]
-        fixed += [tool_text(tool.name, tool.description, tool.parameters_json_schema) for tool in tools]
-        output_tools = frozenset(tool.name for tool in parameters.output_tools)
-        read = [read_items(message, output_tools) for message in messages]
-        sent, view = await asyncio.to_thread(
-            self.selector.select,
-            [item for items in read for item in items],
-            fixed=fixed,
-            model=request_context.model.model_name,
-            thread=ctx.conversation_id,
-        )
-        if self.selector.threads.config.shadow:
-            return request_context
-        sent_at, start = dict(zip(view.kept, sent, strict=True)), 0
-        written = []
-        for message, items in zip(messages, read, strict=True):
-            its = [sent_at[at] for at in range(start, start + len(items)) if at in sent_at]
-            written.append(write_message(message, items, its))
-            start += len(items)
-        request_context.messages = [message for message in written if message is not None]
+        if isinstance(messages[-1], ModelRequest):  # otherwise the provider goes on with its own answer
+            tools = (*parameters.function_tools, *parameters.output_tools)
+            fixed = [part.content for part in parameters.instruction_parts or ()]
+            fixed += [tool_text(tool.name, tool.description, tool.parameters_json_schema) for tool in tools]
+            request_context.messages = await asyncio.to_thread(
+                self.select_messages,
+                messages,
+                fixed=fixed,
+                output_tools=frozenset(tool.name for tool in parameters.output_tools),
+                model=request_context.model.model_name,
+                thread=ctx.conversation_id,
+            )
         return request_context
 
     async def after_model_request(

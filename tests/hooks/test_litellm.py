@@ -127,6 +127,26 @@ def test_reported_usage_corrects_the_account_of_the_session() -> None:
     assert after.ledger.paid > 5 * before.ledger.paid
 
 
+def test_one_api_served_by_another_is_selected_from_once() -> None:
+    gate = GatekeeperCallback(CONFIG)
+    litellm.callbacks = [gate]
+    with StrictServer() as server:
+        server.begin(RESPONSES, [], [Round("", "6380")])
+        settings = {"api_base": f"{server.url}/v1", "api_key": "none"}
+        asyncio.run(litellm.anthropic_messages(model="openai/strict", messages=TALK, max_tokens=9, **settings))
+        assert len(server.last_request["input"]) == 3
+    assert gate.last_view is not None
+    assert gate.last_view.sizes.message_count == len(TALK)
+
+
+def test_a_message_object_comes_back() -> None:
+    given = [TALK[0], litellm.Message(role="assistant", content="Noted."), *TALK[2:]]
+    gate = GatekeeperCallback(CONFIG)
+    returned = asyncio.run(gate.async_pre_call_deployment_hook({"messages": given}, CallTypes.acompletion))
+    assert returned is not None
+    assert [id(message) for message in returned["messages"]] == [id(given[at]) for at in (0, 1, 4)]
+
+
 def test_each_key_of_the_proxy_is_a_tenant_and_generated_sessions_name_nothing() -> None:
     gate = GatekeeperCallback(CONFIG)
 
