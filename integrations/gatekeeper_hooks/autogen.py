@@ -1,15 +1,9 @@
-"""The gatekeeper as a model context of AutoGen (``autogen-core`` and ``autogen-agentchat``).
-
-::
-
-    LLM messages ──read_message──> Anthropic items ──NativeSelector──> view ──write_message──> LLM messages to send
-"""
+"""The model context of AutoGen: it stores every message, the agent gets what it needs."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autogen_core import FunctionCall, Image
 from autogen_core.model_context import ChatCompletionContext
@@ -21,9 +15,13 @@ from autogen_core.models import (
     UserMessage,
 )
 
-from gatekeeper_core.context.history.strategies import HistoryConfig
-from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_hooks.native import NativeSelector
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping, Sequence
+
+    from gatekeeper_core.context.history.strategies import HistoryConfig
+    from gatekeeper_core.context.history.view import HistoryView
 
 
 class GatekeeperChatCompletionContext(ChatCompletionContext):

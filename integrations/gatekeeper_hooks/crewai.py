@@ -10,7 +10,7 @@ back. There is no hook after a call that asks for tools or fails: then the next 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from crewai.hooks import (
     LLMCallHookContext,
@@ -21,9 +21,19 @@ from crewai.hooks import (
 )
 
 from gatekeeper_core.caching import LruCache
-from gatekeeper_core.context.history.strategies import HistoryConfig
-from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_hooks.native import NativeSelector
+
+if TYPE_CHECKING:
+    from gatekeeper_core.context.history.strategies import HistoryConfig
+    from gatekeeper_core.context.history.view import HistoryView
+
+
+class _Shortened(NamedTuple):
+    """A list that is shortened for a call: itself, so that its id stays its own; what was sent; and all of it."""
+
+    messages: list[Any]
+    sent: list[Any]
+    whole: list[Any]
 
 
 class GatekeeperHooks:
@@ -41,9 +51,7 @@ class GatekeeperHooks:
 
     def __init__(self, config: HistoryConfig | None = None, **options: Any) -> None:
         self.selector = NativeSelector(config, **options)
-        self._shortened: LruCache[int, tuple[list[Any], list[Any]]] = LruCache(
-            max_entries=self.selector.threads.config.max_threads
-        )
+        self._shortened: LruCache[int, _Shortened] = LruCache(max_entries=self.selector.threads.config.max_threads)
 
     @property
     def last_view(self) -> HistoryView | None:
@@ -64,20 +72,18 @@ class GatekeeperHooks:
         """Leave the messages to send in the list of the call."""
         self.after_llm_call(context)
         messages: list[Any] = context.messages
-        model = str(getattr(context.llm, "model", None) or "")
-        sent, _ = self.selector.select(messages, fixed=_tools_beside(context.executor), model=model)
-        self._shortened.put(id(messages), (sent, messages.copy()))
+        executor: Any = context.executor
+        is_native = getattr(getattr(executor, "state", None), "use_native_tools", False)
+        fixed = [executor.tools_description] if is_native else []  # otherwise the prompt describes the tools
+        sent, _ = self.selector.select(messages, fixed=fixed, model=str(getattr(context.llm, "model", None) or ""))
+        self._shortened.put(id(messages), _Shortened(messages, sent, messages.copy()))
         messages[:] = sent
 
     def after_llm_call(self, context: LLMCallHookContext) -> None:
         """Put the whole list back, unless somebody else has changed it."""
         messages: list[Any] = context.messages
-        sent, whole = self._shortened.pop(id(messages)) or ([], [])
-        if len(sent) <= len(messages) and all(one is other for one, other in zip(sent, messages, strict=False)):
-            messages[: len(sent)] = whole
-
-
-def _tools_beside(executor: Any) -> list[str]:
-    """Return the tools that go beside the messages; those of an agent without native calls are in its prompt."""
-    is_native = getattr(getattr(executor, "state", None), "use_native_tools", False)
-    return [executor.tools_description] if is_native else []
+        shortened = self._shortened.pop(id(messages))
+        if shortened is None or len(messages) < len(shortened.sent):
+            return
+        if all(one is other for one, other in zip(shortened.sent, messages, strict=False)):
+            messages[: len(shortened.sent)] = shortened.whole

@@ -24,7 +24,7 @@ from ag2.testing import TestClient, TestConfig
 from benchmarks.long_answers import long_talks
 from gatekeeper_core import GatekeeperConfig, HistoryConfig
 from gatekeeper_hooks import GatekeeperPolicy
-from tests.hooks.hook_contract import FILLER, Call, HookContract, Hooked, Line, Played, Run, recorded
+from tests.hooks.hook_contract import CONFIG, FILLER, Call, HookContract, Hooked, Line, Played, Run, recorded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,6 +108,16 @@ def sent_of(events: Sequence[BaseEvent], **options: Any) -> list[BaseEvent]:
     return asyncio.run(GatekeeperPolicy(config).apply([], [*events], context))[1]
 
 
+def test_each_stream_is_a_thread_and_the_prompt_is_counted() -> None:
+    policy, streams = GatekeeperPolicy(CONFIG), [MemoryStream(), MemoryStream()]
+    for stream, prompts in zip(streams, ([], ["Be brief."]), strict=True):
+        asyncio.run(policy.apply(prompts, [ModelRequest([TextInput("Hello")])], ConversationContext(stream)))
+    bare, prompted = (policy.selector.threads.view_of(str(stream.id)) for stream in streams)
+    assert bare is not None
+    assert prompted is not None
+    assert bare.fixed_tokens == 0 < prompted.fixed_tokens
+
+
 def test_of_two_results_only_the_one_that_is_compressed_is_a_copy() -> None:
     call, other = ToolCallEvent("count", id="a"), ToolCallEvent("list", id="b")
     results = [
@@ -117,7 +127,7 @@ def test_of_two_results_only_the_one_that_is_compressed_is_a_copy() -> None:
     question = ModelRequest([ImageInput("https://example.com/bread.png"), TextInput("Which bread is on the picture?")])
     events = [question, ModelResponse(tool_calls=ToolCallsEvent([call, other])), *results, ToolResultsEvent(results)]
     *before, last = sent_of(events, token_budget=1200)
-    assert all(one is event for one, event in zip(before, events, strict=False))
+    assert all(one is event for one, event in zip(before, events[:-1], strict=True))
     assert isinstance(last, ToolResultsEvent)
     assert last.results[0] is results[0]
     assert len(text_of(last.results[1].result.parts)) < len(FILLER * 90) == len(text_of(results[1].result.parts))

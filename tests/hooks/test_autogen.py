@@ -105,6 +105,15 @@ def sent_of(messages: Sequence[LLMMessage], **options: Any) -> list[LLMMessage]:
     return asyncio.run(GatekeeperChatCompletionContext(config, initial_messages=[*messages]).get_messages())
 
 
+def test_the_texts_beside_the_context_are_counted() -> None:
+    context = GatekeeperChatCompletionContext(
+        fixed=["Be brief."], initial_messages=[UserMessage(content="Hi", source="ann")]
+    )
+    asyncio.run(context.get_messages())
+    assert context.last_view is not None
+    assert context.last_view.fixed_tokens > 0
+
+
 def test_of_two_results_only_the_text_of_the_compressed_one_changes() -> None:
     calls = [FunctionCall(id="a", name="count", arguments="{}"), FunctionCall(id="b", name="list", arguments="{}")]
     short = FunctionExecutionResult(content="5", name="count", call_id="a", is_error=False)
