@@ -170,6 +170,7 @@ class ChatSearchContract:
         assert places(bob.search("redis nginx 发酵")) == [("chinese", 0)]
         assert not nobody.search("redis nginx 发酵").hits
         assert len(everything.search("redis nginx 发酵").hits) == 3
+        assert (ann.threads.last_seqs(), nobody.threads.last_seqs()) == ({"english": 1}, {})
         assert (len(ann.read("english")), ann.read("chinese"), ann.read("mixed")) == (2, (), ())
         assign_thread(store, "acme", "english", "bob")
         assert not ann.search("redis").hits
