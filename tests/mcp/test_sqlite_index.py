@@ -91,6 +91,8 @@ def test_a_file_that_cannot_be_used_is_named_and_may_be_deleted(store: SQLiteSto
         index_of(threads)
     path.unlink()
     assert places(index_of(threads).search("redis")) == [("english", 0)]
+    with pytest.raises(StorageError, match="its folder cannot be made"):
+        SQLiteIndex(threads, f"{store.path}/search.db")
     index = SQLiteIndex(threads, str(path))
     index._connection.execute("PRAGMA user_version = 99")
     with pytest.raises(StorageError, match="another version of this library wrote it: delete the file"):
