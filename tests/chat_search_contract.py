@@ -104,6 +104,18 @@ class ChatSearchContract:
         store.append_messages("acme", "english", turn("redis again", "yes"))
         assert index.search("redis port").hits[0].user == "redis again"
 
+    def test_threads_are_looked_at_only_after_somebody_has_written(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        store, index = self.index_of_chats()
+        look, looks = index.threads.last_seqs, list[int]()
+        monkeypatch.setattr(index.threads, "last_seqs", lambda: looks.append(1) or look())
+        for _ in range(6):  # PostgreSQL counts what the index itself writes
+            index.search("redis")
+        assert 1 <= len(looks) < 6
+        store.append_messages("acme", "later", turn("heron", "yes"))
+        before = len(looks)
+        assert places(index.search("heron")) == [("later", 0)]
+        assert len(looks) == before + 1
+
     def test_turns_stand_in_the_order_of_their_bm25_scores(self) -> None:
         words = ["apple", "pear", "plum", "fig", "缓存", "端口"]
         texts = [
@@ -158,6 +170,7 @@ class ChatSearchContract:
         assert places(bob.search("redis nginx 发酵")) == [("chinese", 0)]
         assert not nobody.search("redis nginx 发酵").hits
         assert len(everything.search("redis nginx 发酵").hits) == 3
+        assert (ann.threads.last_seqs(), nobody.threads.last_seqs()) == ({"english": 1}, {})
         assert (len(ann.read("english")), ann.read("chinese"), ann.read("mixed")) == (2, (), ())
         assign_thread(store, "acme", "english", "bob")
         assert not ann.search("redis").hits

@@ -216,7 +216,7 @@ class ChatIndex(ChatSearch):
     def update(self, *, max_messages: int = _MESSAGES_A_SEARCH) -> int:
         """Index messages that are new, about so many at most, and return how many threads have more."""
         version = self.threads.version()
-        if version is not None and version == self._version:
+        if version == self._version:
             return 0
         stored, states = self.threads.last_seqs(), self._indexed()
         gone = [thread for thread, state in states.items() if stored.get(thread, -1) < state.last_seq]

@@ -16,7 +16,7 @@ import shutil
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from threading import RLock
 from typing import TYPE_CHECKING
 
@@ -78,20 +78,22 @@ class SQLiteIndex(ChatIndex):
         super().__init__(threads)
         self.place = path or "the search index in memory"
         self._lock = RLock()
-        if path is not None:
-            os.makedirs(os.path.dirname(os.path.abspath(path)), mode=0o700, exist_ok=True)
-        with self._typed_errors():
+        with self._typed_errors(), ExitStack() as unused:
+            if path is not None:
+                os.makedirs(os.path.dirname(os.path.abspath(path)), mode=0o700, exist_ok=True)
             self._connection = sqlite3.connect(
                 path or ":memory:", timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
+            unused.callback(self._connection.close)
             for setting in ("journal_mode = WAL", "synchronous = NORMAL", "secure_delete = ON"):
                 self._connection.execute(f"PRAGMA {setting}")
-        with self._writing() as connection:
-            ((version,),) = connection.execute("PRAGMA user_version")
-            for statement in _TABLES if version == 0 else ():
-                connection.execute(statement)
-        if version not in (0, _VERSION):
-            raise StorageError(f"{self.place}: another version of this library wrote it: delete the file")
+            with self._writing() as connection:
+                ((version,),) = connection.execute("PRAGMA user_version")
+                for statement in _TABLES if version == 0 else ():
+                    connection.execute(statement)
+            if version not in (0, _VERSION):
+                raise StorageError(f"{self.place}: another version of this library wrote it: delete the file")
+            unused.pop_all()
 
     def close(self) -> None:
         """Close the file."""
@@ -170,6 +172,8 @@ class SQLiteIndex(ChatIndex):
     def _typed_errors(self) -> Iterator[None]:
         try:
             yield
+        except OSError as error:
+            raise StorageError(f"{self.place}: its folder cannot be made ({error.strerror})") from error
         except sqlite3.Error as error:
             words = str(error).lower()
             reason = "the search index cannot be used: delete the file, the next searches build it again"

@@ -97,17 +97,17 @@ class UserThreads:
             rows = transaction.rows(query, *values)
         return {decode_text(name): seq for name, seq in rows if not name.startswith(_HASHED)}
 
-    def version(self) -> object | None:
-        """Return a value that stays equal while nobody writes to the store; None where the database gives none.
+    def version(self) -> object:
+        """Return a value that stays equal while nobody writes to the store.
 
-        Source: SQLite counts the commits of others (``data_version``) and our own changes by connection.
+        Source: SQLite counts the commits of others (``data_version``) and our own changes by connection; a snapshot of
+        PostgreSQL names the transactions that have written, those of other tables among them.
         """
         with self.store._reading() as transaction:
-            connection = getattr(transaction, "connection", None)
-            if connection is None:
-                return None
-            ((commits,),) = transaction.rows("PRAGMA data_version")
-            return connection, commits, connection.total_changes
+            if self.store.backend == "postgres":
+                return transaction.rows("SELECT pg_current_snapshot()::text")[0]
+            connection = getattr(transaction, "connection")  # noqa: B009 - the protocol of transactions has none
+            return connection, *transaction.rows("PRAGMA data_version")[0], connection.total_changes
 
     def read(self, thread: str, *, from_seq: int = 0, limit: int | None = None) -> tuple[Message, ...]:
         """Return messages of a thread, oldest first; none where it is not among these threads."""
