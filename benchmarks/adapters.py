@@ -47,7 +47,7 @@ from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from benchmarks.corpus import GeneratedTurn, generate_turns
-from benchmarks.report import SEED, report, simple_options
+from benchmarks.report import SEED, Row, options, report
 from gatekeeper_core import Message, ToolCall, read_messages
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.messages import validate_messages
@@ -496,9 +496,9 @@ async def measure(subject: Subject, cases: Iterable[Case]) -> list[Broken]:
     return broken
 
 
-async def measure_rules(prompts: int, seed: int) -> dict[Subject, list[list[Broken]]]:
+async def measure_rules(prompts: int) -> dict[Subject, list[list[Broken]]]:
     """Return for each class what its prompts break, by column; the same histories for all."""
-    columns = [generate_cases(prompts, seed=seed, open_run=is_open) for is_open in (False, True)]
+    columns = [generate_cases(prompts, seed=SEED, open_run=is_open) for is_open in (False, True)]
     engine = create_async_engine("sqlite+aiosqlite://")
     store = SQLAlchemyChatStore(table_name="benchmark", async_engine=engine)
     try:
@@ -510,11 +510,11 @@ async def measure_rules(prompts: int, seed: int) -> dict[Subject, list[list[Brok
         await engine.dispose()
 
 
-def rule_rows(results: dict[Subject, list[list[Broken]]]) -> list[dict[str, Any]]:
+def rule_rows(results: dict[Subject, list[list[Broken]]]) -> list[Row]:
     """Return one row for each class, each cell with both columns."""
     rows = []
     for subject, columns in results.items():
-        row: dict[str, Any] = {"class": subject.name, "whose": "ours" if subject.ours else "stock"}
+        row: Row = {"class": subject.name, "whose": "ours" if subject.ours else "stock"}
         row["prompts"] = " / ".join(str(len(column)) for column in columns)
         for name in MEASURES:
             cells = [share(column, name) for column in columns]
@@ -533,17 +533,15 @@ def unclean(results: dict[Subject, list[list[Broken]]]) -> list[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print the table, write JSON if asked to; return 1 when one of ours broke a rule."""
-    parser = simple_options(__doc__)
+    parser = options(__doc__)
     parser.add_argument("--prompts", type=int, default=500, help="histories in each column")
-    parser.add_argument("--seed", type=int, default=SEED)
-    options = parser.parse_args(arguments)
+    chosen = parser.parse_args(arguments)
     with warnings.catch_warnings():
         # The memories that ours replace are deprecated, and so is the class under all of them.
         warnings.simplefilter("ignore", LangChainDeprecationWarning)
-        results = asyncio.run(measure_rules(options.prompts, options.seed))
+        results = asyncio.run(measure_rules(chosen.prompts))
     title = "Prompts that break a rule (%), A / B: at the user message / within the agent's loop"
-    report(options, "adapters", {title: rule_rows(results)})
+    report(chosen, "adapters", {title: rule_rows(results)})
     failed = unclean(results)
     print("\nours: " + (f"broken by {', '.join(failed)}" if failed else "nothing broken"))
     return 1 if failed else 0

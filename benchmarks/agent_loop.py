@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
 from benchmarks.budget import counter
 from benchmarks.data import read_jsonl
-from benchmarks.report import options, report
+from benchmarks.report import Row, options, report
 from gatekeeper_core.context.history.rounds import counts_of
 from gatekeeper_core.context.history.tool_loop import compact_messages
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
@@ -135,7 +135,7 @@ def _chars(messages: Sequence[Message]) -> int:
     return sum(count_message(message, token_counter=len) for message in messages)
 
 
-def row_of(name: str, loop: Loop, max_tokens: int) -> dict[str, Any]:
+def row_of(name: str, loop: Loop, max_tokens: int) -> Row:
     """Return a loop as a row: shares in per cent, the first step aside."""
     later = loop.steps[1:]
     return {
@@ -158,7 +158,7 @@ def row_of(name: str, loop: Loop, max_tokens: int) -> dict[str, Any]:
     }
 
 
-def _rows(results: Sequence[str], count: Callable[[str], int], max_tokens: int, *, peers: bool) -> list[dict[str, Any]]:
+def _rows(results: Sequence[str], count: Callable[[str], int], max_tokens: int, *, peers: bool) -> list[Row]:
     rows = []
     for share, early in ((0.6, False), (0.3, False), (1.0, False), (0.6, True)):
         memory = memory_of(count)
@@ -190,11 +190,9 @@ def _on_arrival(compress: ToolResultCompressor, text: str) -> str:
 
 
 def main() -> None:
-    """Run the loops, print the table, write JSON if asked to."""
-    parser = options(__doc__, data="tool_results/tool_outputs.jsonl")
+    parser = options(__doc__, data="tool_results/tool_outputs.jsonl", counter="estimate")
     parser.add_argument("--rounds", type=int, default=200, help="rounds of the loop")
     parser.add_argument("--max-tokens", type=int, default=20_000, help="the limit of a prompt")
-    parser.add_argument("--counter", choices=["estimate", "cl100k"], default="estimate")
     chosen = parser.parse_args()
     rounds = min(chosen.rounds, 40) if chosen.quick else chosen.rounds
     count = counter(chosen.counter)

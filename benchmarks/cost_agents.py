@@ -14,10 +14,10 @@ from __future__ import annotations
 import math
 import random
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.cost_account import Piece, Pieces
-from benchmarks.report import print_table
+from benchmarks.report import Row, Tables, print_table
 from gatekeeper_core import ContextGatekeeper, HistoryConfig, ThreadState, keep, prices_of_model, select_history
 from gatekeeper_core.context.history.cache_marks import plan_marks
 from gatekeeper_core.messages import Message, ToolCall
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from gatekeeper_core import HistoryView
     from gatekeeper_core.pricing.prices import ModelPrices
 
-    Row = dict[str, Any]
 
 MODELS = ("claude-sonnet-4-5", "gpt-4.1", "gpt-5.2", "gemini-2.5-flash", "deepseek-chat", "unknown")
 PROMISE = 1.02
@@ -202,7 +201,7 @@ def _marks(sent: Sequence[Message], view: HistoryView) -> list[int]:
 # --- the tables -----------------------------------------------------------------------------------------------------
 
 
-def agent_tables(seeds: Iterable[int]) -> dict[str, list[Row]]:
+def agent_tables(seeds: Iterable[int]) -> Tables:
     """Return how often and how far agents are over the promise, by model and by kind, and those that are over it."""
     agents = [list(paid_calls(seed)) for seed in seeds]
     models, kinds = dict[str, list[list[PaidCall]]](), dict[str, list[list[PaidCall]]]()
@@ -247,7 +246,7 @@ def _shown(call: PaidCall) -> Row:
     return {**call._asdict(), "paid": f"{call.paid:.3f}", "account": f"{call.account:.3f}"}
 
 
-def print_agents(first: int, count: int, *, markdown: bool) -> dict[str, list[Row]]:
+def print_agents(first: int, count: int, *, markdown: bool) -> Tables:
     """Print the tables of so many agents from a seed on, of a single one each of its calls; return them."""
     tables = agent_tables(range(first, first + count))
     titles = {

@@ -26,13 +26,13 @@ from gatekeeper_core.selection.anchors import telling_terms
 from gatekeeper_core.text import clean, is_han, sentences
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from benchmarks import talks as labelled
     from benchmarks.data import Conversation
+    from gatekeeper_core import TokenCounter
 
-    Counter = Callable[[str], int]
 
 COLD_SHARE = 0.3
 """Calls before which the cache is lost, where some are to find it cold."""
@@ -109,7 +109,7 @@ def sessions(
     tokens: int | None,
     language: str,
     seed: int,
-    count: Counter,
+    count: TokenCounter,
     late: float = _LATE_SHARE,
 ) -> Talk:
     """Return a session of so many turns, joined from everyday talks with all their questions.
@@ -165,7 +165,7 @@ def _session(
     tokens: int | None,
     language: str,
     seed: int,
-    count: Counter,
+    count: TokenCounter,
 ) -> Talk:
     draw = random.Random(f"lengths {language} {turns} {seed}")
     number = {turn.place: at for at, (_, turn) in enumerate(asks) if turn.place}
@@ -205,7 +205,7 @@ _FILLER = {
 
 
 def stretched(
-    answer: str, tokens: int, *, language: str, terms_by_turn: frozenset[str], count: Counter, draw: random.Random
+    answer: str, tokens: int, *, language: str, terms_by_turn: frozenset[str], count: TokenCounter, draw: random.Random
 ) -> str:
     """Return an answer of about so many tokens: with empty sentences in between, or cut to whole sentences.
 

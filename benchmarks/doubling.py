@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 import gatekeeper_core
 from benchmarks.corpus import generate_turns
-from benchmarks.report import SEED, report, simple_options
+from benchmarks.report import SEED, options, report
 from gatekeeper_chat.stream import events
 from gatekeeper_core import (
     ContextBuilder,
@@ -269,21 +269,20 @@ def growth(case: Case, *, seed: int = SEED, size: int | None = None) -> Growth:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print a row for each function, write JSON if asked to."""
-    parser = simple_options(__doc__)
+    parser = options(__doc__)
     parser.add_argument("--only", default="", help="functions whose name holds this")
     parser.add_argument("--limit", type=float, default=LIMIT, help=f"the greatest exponent ({LIMIT})")
-    options = parser.parse_args(arguments)
+    chosen = parser.parse_args(arguments)
     rows, above = [], 0
-    for name, same in groupby((case for case in cases() if options.only in case.name), key=lambda case: case.name):
+    for name, same in groupby((case for case in cases() if chosen.only in case.name), key=lambda case: case.name):
         case, grown = max(
-            ((case, _settled(case, options.limit)) for case in same), key=lambda each: each[1].exponent or 0
+            ((case, _settled(case, chosen.limit)) for case in same), key=lambda each: each[1].exponent or 0
         )
-        above += (grown.exponent or 0) > options.limit
+        above += (grown.exponent or 0) > chosen.limit
         shown = "-" if grown.exponent is None else f"{grown.exponent:.2f}"
         row = {"function": name, "worst with": case.kind, "size": grown.size, "unit": case.unit}
         rows.append({**row, "ms": f"{1e3 * grown.seconds:.1f}", "exponent": shown})
-    report(options, "doubling", {"growth": rows})
+    report(chosen, "doubling", {"growth": rows})
     return 1 if above else 0
 
 

@@ -309,7 +309,6 @@ def rows(weights: Mapping[str, tuple[float, ...]]) -> str:
 
 
 def main() -> None:
-    """Write the data file."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="folder that holds tokens/*.jsonl.gz")
     parser.add_argument("--out", type=Path, default=Path("gatekeeper_core/data/token_profiles.tsv"))

@@ -17,9 +17,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.data import TOPIC_SETS, read_dialogues, read_memories, sampled
-from benchmarks.embedding import MULTILINGUAL, kept_vectors
+from benchmarks.embedding import MULTILINGUAL
 from benchmarks.peers import NOT_INSTALLED, PEERS, missing
-from benchmarks.report import options, report
+from benchmarks.report import Row, options, report
 from gatekeeper_core import GatekeeperConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.embedding import embed
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from benchmarks.data import Block, MemoryQuery
     from gatekeeper_core.encoder import TextEncoder
 
-    Row = dict[str, Any]
     Memories = Mapping[str, Sequence[Block]]
     Embedding = Callable[[Sequence[str]], Any]
     Ranker = Callable[[MemoryQuery, tuple[str, ...]], list[int]]
@@ -222,7 +221,6 @@ def _kept(threshold: float, called: Sequence[Sequence[tuple[float, bool]]], best
 
 
 def main() -> None:
-    """Measure, print the table, write JSON if asked to."""
     parser = options(__doc__, data="memory/madial_zh_*.jsonl")
     parser.add_argument("--thresholds", action="store_true", help="show what thresholds keep instead")
     chosen = parser.parse_args()
@@ -236,8 +234,7 @@ def main() -> None:
             print(f"MeaningEmbedder: related_cosine {related_cosine(memories, others, _meaning()) or 0.0:.3f}\n")
     else:
         title = "Recall of gold memories, per cent"
-        with kept_vectors(chosen.vectors):
-            table = run(memories, queries, peers=not chosen.ours_only)
+        table = run(memories, queries, peers=not chosen.ours_only)
     report(
         chosen, "long_term_memory", {title: table}, dialogues=len(queries), memories=sum(map(len, memories.values()))
     )

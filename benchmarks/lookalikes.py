@@ -27,7 +27,6 @@ _HEAD = """\
 
 
 def main() -> None:
-    """Print the data file."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("confusables", type=Path)
     parser.add_argument("properties", type=Path)

@@ -46,7 +46,6 @@ def drawn(folder: Path = RESULTS) -> str:
 
 
 def main() -> None:
-    """Write the page, and each file with a row a line."""
     for file in sorted(RESULTS.glob("*.json")):
         file.write_text(dump(json.loads(file.read_text(encoding="utf-8"))), encoding="utf-8")
     PAGE.write_text(drawn(), encoding="utf-8")

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from benchmarks.data import Block
     from benchmarks.embedding import SentenceModel
+    from gatekeeper_core import Message
 
 NOT_INSTALLED = "not installed"
 RECIPROCAL_RANK_K = 60
@@ -122,6 +123,32 @@ def fused(rankings: Sequence[Sequence[int]], count: int) -> list[int]:
         for rank, at in enumerate(ranking, start=1):
             scores[at] += 1.0 / (RECIPROCAL_RANK_K + rank)
     return _by_score(scores)
+
+
+def trimmer(cost: Callable[[Message], int] | None = None) -> Callable[..., list[int]]:
+    """Return LangChain's ``trim_messages`` for a list that grows; it gives back the positions of what it keeps.
+
+    Without a cost of a message LangChain counts by its own approximation.
+    """
+    from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage, trim_messages
+
+    kinds: dict[str, Any] = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage, "tool": ToolMessage}
+    converted: list[Any] = []
+
+    def positions(messages: Sequence[Message], **settings: Any) -> list[int]:
+        for at in range(len(converted), len(messages)):
+            message = messages[at]
+            more: dict[str, Any] = {}
+            if message.tool_calls:
+                more["tool_calls"] = [{"name": call.name, "args": {}, "id": call.id} for call in message.tool_calls]
+            if message.role == "tool":
+                more["tool_call_id"] = message.tool_call_id or ""
+            converted.append(kinds[message.role](message.text, id=str(at), **more))
+        counted: Any = (lambda some: sum(cost(messages[int(each.id)]) for each in some)) if cost else "approximate"
+        kept = trim_messages(converted[: len(messages)], strategy="last", token_counter=counted, **settings)
+        return [int(each.id or 0) for each in kept]
+
+    return positions
 
 
 MODEL_ALONE = MULTILINGUAL.name

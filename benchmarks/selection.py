@@ -6,7 +6,6 @@ adjacent messages of a session are a turn; the question alone is the query; the 
 * ``fill``: the budget is used, best turns first; recall at five budgets. Peers take blocks in the order of their rank,
   passing over what does not fit.
 * ``gate``: the default strategy, over ``coverage``: recall against the mean tokens spent.
-* ``--dates``: the messages tell when their session was held, which a question may name. Peers are not told.
 
 A message is found if it is sent whole, or if 70 % of the words that it shares with the answer are in the cut that
 is sent; peers send whole messages. Recall is the mean over questions of (evidence messages found / evidence messages),
@@ -20,11 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.budget import block_costs, counter, take_in_order
 from benchmarks.data import Block, Conversation, read_locomo, sampled
-from benchmarks.embedding import kept_vectors
 from benchmarks.peers import NOT_INSTALLED, PEERS, missing
-from benchmarks.report import options, report
-from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
-from gatekeeper_core.messages import Turn
+from benchmarks.report import Row, Tables, options, report
+from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, TokenCounter
 from gatekeeper_core.selection.anchors import telling_terms
 
 if TYPE_CHECKING:
@@ -34,9 +31,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.encoder import TextEncoder
     from gatekeeper_core.selection.result import SelectedTurn
 
-    Counter = Callable[[str], int]
     Ranking = Callable[[Conversation], Callable[[str, Collection[str]], list[int]]]
-    Row = dict[str, Any]
 
 BUDGETS = (250, 500, 1000, 2000, 4000)
 COVERAGES = (0.60, 0.65, 0.70, 0.75, 0.80, 0.85, 0.90, 0.95)
@@ -75,31 +70,18 @@ class Tally:
 
 
 def gatekeeper_for(
-    conversation: Conversation, config: GatekeeperConfig, count: Counter, embedder: TextEncoder | None = None
+    conversation: Conversation, config: GatekeeperConfig, count: TokenCounter, embedder: TextEncoder | None = None
 ) -> ContextGatekeeper:
-    """Return a gatekeeper that has read a conversation, with the dates of its sessions where they are known."""
     gatekeeper = ContextGatekeeper(config=config, token_counter=count, embedder=embedder)
-    gatekeeper.sync([_turn(block) for block in conversation.blocks])
+    gatekeeper.sync([(block.user, block.assistant) for block in conversation.blocks])
     return gatekeeper
-
-
-def _turn(block: Block) -> Turn | tuple[str, str]:
-    if block.written is None:
-        return block.user, block.assistant
-    turn = Turn.of(block.user, block.assistant)
-    return turn._replace(messages=tuple(replace(message, created_at=block.written) for message in turn.messages))
-
-
-def without_dates(conversation: Conversation) -> Conversation:
-    """Return a conversation of which nobody knows when it was held."""
-    return replace(conversation, blocks=tuple(replace(block, written=None) for block in conversation.blocks))
 
 
 def measure_ours(
     conversations: Iterable[Conversation],
     config: GatekeeperConfig,
     budgets: Iterable[int],
-    count: Counter,
+    count: TokenCounter,
     embedder: TextEncoder | None = None,
 ) -> dict[int, Tally]:
     """Return a tally by budget for the gatekeeper."""
@@ -129,7 +111,7 @@ def messages_sent(blocks: Sequence[Block], turns: Iterable[SelectedTurn], answer
     return full, cut
 
 
-def measure_ranking(conversations: Iterable[Conversation], rank: Ranking, count: Counter) -> dict[int, Tally]:
+def measure_ranking(conversations: Iterable[Conversation], rank: Ranking, count: TokenCounter) -> dict[int, Tally]:
     """Return a tally by budget for a method that ranks blocks."""
     tallies = {budget: Tally() for budget in BUDGETS}
     for conversation in conversations:
@@ -166,7 +148,7 @@ def peer_ranking(name: str) -> Ranking:
     return for_conversation
 
 
-def fill_rows(conversations: Sequence[Conversation], count: Counter, *, peers: bool) -> list[tuple[str, Any]]:
+def fill_rows(conversations: Sequence[Conversation], count: TokenCounter, *, peers: bool) -> list[tuple[str, Any]]:
     """Return by method its tallies by budget, or None where it is not installed; oracle and peers only if wanted."""
     rows: list[tuple[str, Any]] = [
         (name, None if missing(name) else measure_ranking(conversations, peer_ranking(name), count))
@@ -185,7 +167,9 @@ def by_budget(name: str, tallies: dict[int, Tally] | None, measure: str) -> Row:
     return {"method": name, **{str(budget): tally.row()[measure] for budget, tally in tallies.items()}}
 
 
-def gate_rows(conversations: Sequence[Conversation], count: Counter, embedder: TextEncoder | None = None) -> list[Row]:
+def gate_rows(
+    conversations: Sequence[Conversation], count: TokenCounter, embedder: TextEncoder | None = None
+) -> list[Row]:
     """Return the curve over ``coverage``."""
     rows = []
     for coverage in COVERAGES:
@@ -194,7 +178,7 @@ def gate_rows(conversations: Sequence[Conversation], count: Counter, embedder: T
     return rows
 
 
-def run(conversations: Sequence[Conversation], counter_name: str, *, peers: bool) -> dict[str, list[Row]]:
+def run(conversations: Sequence[Conversation], counter_name: str, *, peers: bool) -> Tables:
     """Return the tables of fill and of the stops."""
     count = counter(counter_name)
     fill = fill_rows(conversations, count, peers=peers)
@@ -217,18 +201,11 @@ def quick_sample(conversations: Sequence[Conversation]) -> list[Conversation]:
 
 
 def main() -> None:
-    """Measure, print the tables, write JSON if asked to."""
-    parser = options(__doc__, data="selection/locomo_dev.jsonl")
-    parser.add_argument("--counter", choices=("estimate", "cl100k"), default="estimate")
-    parser.add_argument("--dates", action="store_true", help="tell when each session was held")
-    chosen = parser.parse_args()
+    chosen = options(__doc__, data="selection/locomo_dev.jsonl", counter="estimate").parse_args()
     conversations = read_locomo(chosen.data / "selection" / "locomo_dev.jsonl")
-    if not chosen.dates:
-        conversations = [without_dates(each) for each in conversations]
     if chosen.quick:
         conversations = quick_sample(conversations)
-    with kept_vectors(chosen.vectors):
-        tables = run(conversations, chosen.counter, peers=not chosen.ours_only)
+    tables = run(conversations, chosen.counter, peers=not chosen.ours_only)
     report(chosen, "selection", tables, questions=sum(len(each.questions) for each in conversations))
 
 

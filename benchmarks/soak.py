@@ -26,7 +26,7 @@ from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from benchmarks.corpus import generate_questions, generate_turns, stream_turns
-from benchmarks.report import SEED, report, simple_options
+from benchmarks.report import SEED, Row, options, report
 from benchmarks.speed_worker import resident_bytes
 from gatekeeper_core import ContextGatekeeper
 from gatekeeper_core.context.history.selector import ThreadSelector
@@ -165,7 +165,7 @@ def _times(call: Callable[[Any], object], values: Iterator[Any] | Sequence[Any])
     return times
 
 
-def _row(name: str, stage: Stage) -> dict[str, Any]:
+def _row(name: str, stage: Stage) -> Row:
     row = {"soak": name, "count": f"{stage.size:,}", "MB": f"{stage.resident / 1e6:.0f}"}
     row |= {"bytes each": f"{stage.resident / stage.size:,.0f}"}
     return row | {"add us": f"{stage.add_us:.0f}", "select ms": f"{stage.select_ms:.2f}"}
@@ -184,20 +184,19 @@ def _in_own_process(name: str, count: int, limit_bytes: int) -> tuple[list[Stage
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the soaks, print the table, write JSON if asked to; return the exit status."""
-    parser = simple_options(__doc__)
+    parser = options(__doc__)
     parser.add_argument("--threads", type=int, default=15_000, help="conversations and threads of one turn (15000)")
     parser.add_argument("--turns", type=int, default=25_000, help="turns of the long conversation (25000)")
     parser.add_argument("--limit-mb", type=int, default=2_000, help="what each may take, in megabytes (2000)")
-    options = parser.parse_args(arguments)
-    counts = {"conversations": options.threads, "threads": options.threads, "turns": options.turns}
+    chosen = parser.parse_args(arguments)
+    counts = {"conversations": chosen.threads, "threads": chosen.threads, "turns": chosen.turns}
     rows, wrong = [], []
     for name, count in counts.items():
         if count:
-            stages, fault = _in_own_process(name, count, options.limit_mb * 10**6)
+            stages, fault = _in_own_process(name, count, chosen.limit_mb * 10**6)
             rows += [_row(name, stage) for stage in stages]
             wrong += [fault] if fault else []
-    report(options, "soak", {"soak": rows}, cores=os.cpu_count())
+    report(chosen, "soak", {"soak": rows}, cores=os.cpu_count())
     print("\n".join(wrong) or "within the limit, and flat")
     return 1 if wrong else 0
 

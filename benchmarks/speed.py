@@ -1,6 +1,6 @@
 """What one selection and one more turn cost at any length, beside named peers in the same run, interleaved.
 
-Run ``python -m benchmarks.speed [--sizes 1000,10000] [--million] [--json FILE] [--plot FILE.svg]``. A seeded
+Run ``python -m benchmarks.speed [--sizes 1000,10000] [--json FILE] [--plot FILE.svg]``. A seeded
 bilingual conversation is generated. Each method holds it in a process of its own and is asked in turn, one question a
 round, so that a noisy machine is noisy for all. Medians are given by the wall clock and in CPU time; ratios are of
 CPU time, which does not count the waiting for a shared core. They are taken over the rounds that both methods
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from benchmarks.corpus import Question, generate_questions, stream_turns
 from benchmarks.peers import NOT_INSTALLED
 from benchmarks.plot import TIME, write_plot
-from benchmarks.report import SEED, numbers, report, simple_options
+from benchmarks.report import SEED, Row, Tables, numbers, options, report
 from benchmarks.speed_methods import INDEX_ALONE, METHODS, SELECT, Method
 from benchmarks.speed_worker import Worker, WorkerError
 
@@ -33,11 +33,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     Answer = dict[str, Any]
-    Row = dict[str, Any]
 
-MILLION = 1_000_000
 WARM_UP = 3
 SLOW_NS = 1_000_000_000
+LOAD_SECONDS = 900.0
 HOPELESS_MS = 2_000.0
 """A call that takes longer is not made at larger sizes."""
 
@@ -189,13 +188,13 @@ def chosen_methods(turns: int, earlier: Sequence[Measured], *, ours_only: bool) 
     return run, silent
 
 
-def run(options: argparse.Namespace) -> tuple[dict[str, list[Row]], list[list[Measured]]]:
+def run(options: argparse.Namespace) -> tuple[Tables, list[list[Measured]]]:
     """Return all tables by title, and what was measured size by size."""
-    limits = Limits(options.seconds, options.load_limit)
-    tables: dict[str, list[Row]] = {}
+    limits = Limits(options.seconds, LOAD_SECONDS)
+    tables: Tables = {}
     everything: list[list[Measured]] = []
     with tempfile.TemporaryDirectory() as folder:
-        for size in sorted({*options.sizes, *([MILLION] if options.million else [])}):
+        for size in sorted(options.sizes):
             _say(f"{size:,} turns: generating")
             talk = write_conversation(folder, size, questions=options.rounds, more=options.adds)
             earlier = [each for measured in everything for each in measured]
@@ -324,21 +323,18 @@ def growth_curves(sizes: Sequence[Sequence[Measured]]) -> dict[str, list[tuple[f
 
 
 def main() -> None:
-    """Measure, print the tables, write JSON and plot if asked to."""
-    parser = simple_options(__doc__)
+    parser = options(__doc__)
     parser.add_argument("--sizes", type=numbers, default=[1_000, 10_000], help="turns, with commas (1000,10000)")
-    parser.add_argument("--million", action="store_true", help="also a million turns: ours, tantivy and FTS5")
     parser.add_argument("--rounds", type=int, default=100, help="questions at each size (100)")
     parser.add_argument("--adds", type=int, default=20, help="turns that are added at each size (20)")
     parser.add_argument("--seconds", type=float, default=5, help="what a method may spend on its answers at a size (5)")
-    parser.add_argument("--load-limit", type=float, default=900, help="seconds that our load may take (900)")
     parser.add_argument("--ours-only", action="store_true", help="leave the peers out")
     parser.add_argument("--plot", type=Path, help="draw the growth as an SVG file")
-    options = parser.parse_args()
+    chosen = parser.parse_args()
     before = os.getloadavg()[0]
-    tables, everything = run(options)
-    report(options, "speed", tables, cores=os.cpu_count(), load=f"{before:.1f} to {os.getloadavg()[0]:.1f}")
-    write_plot(options.plot, f"One question, {SELECT} beside its peers", growth_curves(everything), axes=TIME)
+    tables, everything = run(chosen)
+    report(chosen, "speed", tables, cores=os.cpu_count(), load=f"{before:.1f} to {os.getloadavg()[0]:.1f}")
+    write_plot(chosen.plot, f"One question, {SELECT} beside its peers", growth_curves(everything), axes=TIME)
 
 
 if __name__ == "__main__":

@@ -17,10 +17,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from benchmarks.corpus import generate_questions, generate_turns
-from benchmarks.report import SEED, numbers, report, simple_options
+from benchmarks.report import SEED, Row, numbers, options, report
 from benchmarks.speed_methods import METHODS, TRIM
 from benchmarks.timing import cpu_ms, medians
 from gatekeeper_core import ContextBuilder, ContextBuilderConfig, ContextGatekeeper, Message, SQLiteStore, Thread
@@ -41,7 +41,7 @@ def first_build(thread: Thread, question: str) -> float:
         return cpu_ms(builder.build, thread, question, SYSTEM)
 
 
-def measure(size: int, rounds: int) -> dict[str, Any]:
+def measure(size: int, rounds: int) -> Row:
     """Return the row of a thread of so many messages: CPU milliseconds, medians."""
     turns = generate_turns(size // 2 + rounds, seed=SEED)
     pairs = [(turn.user, turn.assistant) for turn in turns]
@@ -88,12 +88,11 @@ def _trim(past: Sequence[tuple[str, str]]) -> Subject | None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print the table, write JSON if asked to."""
-    parser = simple_options(__doc__)
+    parser = options(__doc__)
     parser.add_argument("--sizes", type=numbers, default=[100, 1000, 5000], help="messages, even (100,1000,5000)")
     parser.add_argument("--rounds", type=int, default=30, help="questions at each size (30)")
-    options = parser.parse_args(arguments)
-    report(options, "speed_builds", {"builds": [measure(size, options.rounds) for size in options.sizes]})
+    chosen = parser.parse_args(arguments)
+    report(chosen, "speed_builds", {"builds": [measure(size, chosen.rounds) for size in chosen.sizes]})
     return 0
 
 

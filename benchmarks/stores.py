@@ -28,7 +28,7 @@ from itertools import count, islice
 from typing import Any, NamedTuple
 
 from benchmarks.corpus import stream_turns
-from benchmarks.report import SEED, report, simple_options
+from benchmarks.report import SEED, Row, Tables, options, report
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.sqlite import InMemoryStore, SQLiteStore
 
@@ -313,11 +313,9 @@ def write_at_once(shelf: Shelf, thread: str, messages: Sequence[Entry]) -> Tally
     )
 
 
-def figure_row(
-    name: str, rounds: Sequence[Mapping[str, float]], heads: Mapping[str, str], digits: int
-) -> dict[str, Any]:
+def figure_row(name: str, rounds: Sequence[Mapping[str, float]], heads: Mapping[str, str], digits: int) -> Row:
     """Return the figures of a store as a row: medians, with the lowest and the highest."""
-    row: dict[str, Any] = {"store": name, "settings": KINDS[name].settings}
+    row: Row = {"store": name, "settings": KINDS[name].settings}
     for what, head in heads.items():
         values = [each[what] for each in rounds]
         middle, low, high = (f"{each:.{digits}f}" for each in (statistics.median(values), min(values), max(values)))
@@ -325,10 +323,10 @@ def figure_row(
     return row
 
 
-def tables(place: Place, sizes: Sizes, *, ours_only: bool) -> dict[str, list[dict[str, Any]]]:
+def tables(place: Place, sizes: Sizes, *, ours_only: bool) -> Tables:
     """Return the tables of writes, reads and writes at once."""
     shelves: dict[str, Shelf] = {}
-    missing: list[dict[str, Any]] = []
+    missing: list[Row] = []
     for name, kind in KINDS.items():
         if kind.settings == POSTGRES and not place.postgres:
             missing.append({"store": name, "settings": "no server given"})
@@ -381,23 +379,21 @@ def _database(conninfo: str) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, print the tables, write JSON if asked to."""
-    parser = simple_options(__doc__)
+    parser = options(__doc__)
     parser.add_argument("--rounds", type=int, default=7, help="how often everything is measured (7)")
     parser.add_argument("--appends", type=int, default=100, help="messages written in a round, each way (100)")
     parser.add_argument("--long", type=int, default=1_000, help="messages of the thread that is read (1000)")
     parser.add_argument("--at-once", type=int, default=100, help="writes at once (100)")
     parser.add_argument("--contests", type=int, default=5, help="how often they are made (5)")
     parser.add_argument("--postgres", default="", metavar="CONNINFO", help="a PostgreSQL server")
-    parser.add_argument("--folder", help="folder for the files; default: the system's temporary folder")
     parser.add_argument("--ours-only", action="store_true", help="leave the competitors out")
-    options = parser.parse_args(arguments)
-    sizes = Sizes(options.rounds, options.appends, options.long, options.at_once, options.contests)
-    with tempfile.TemporaryDirectory(dir=options.folder) as folder, _database(options.postgres) as postgres:
+    chosen = parser.parse_args(arguments)
+    sizes = Sizes(chosen.rounds, chosen.appends, chosen.long, chosen.at_once, chosen.contests)
+    with tempfile.TemporaryDirectory() as folder, _database(chosen.postgres) as postgres:
         load = os.getloadavg()[0]
-        found = tables(Place(folder, postgres), sizes, ours_only=options.ours_only)
-    options.postgres = bool(options.postgres)  # no secrets in a file
-    report(options, "stores", found, load=f"{load:.1f} to {os.getloadavg()[0]:.1f}", cores=os.cpu_count())
+        found = tables(Place(folder, postgres), sizes, ours_only=chosen.ours_only)
+    chosen.postgres = bool(chosen.postgres)  # no secrets in a file
+    report(chosen, "stores", found, load=f"{load:.1f} to {os.getloadavg()[0]:.1f}", cores=os.cpu_count())
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.data import as_blocks, read_dialogues, read_locomo, sampled, topic_sets
 from benchmarks.peers import terms
-from benchmarks.report import SEED, options, report
+from benchmarks.report import SEED, Row, options, report
 from gatekeeper_core.context.memory.summary import SummaryConfig, ThreadSummary
 from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.messages import Message
@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
     from benchmarks.data import Block, Conversation, Dialogue, Question
 
-    Row = dict[str, Any]
 
 OURS = "ThreadSummary"
 MAX_TOKENS = 1000
@@ -305,9 +304,8 @@ def _sizes(kept: Sequence[Sequence[Line]]) -> Row:
 
 
 def main() -> None:
-    """Measure, print the tables, write JSON if asked to."""
     arguments = options(__doc__, data="selection/locomo_dev.jsonl and topics/*.jsonl").parse_args()
-    folder, peers, chinese = arguments.data, not arguments.ours_only, list[dict[str, Any]]()
+    folder, peers, chinese = arguments.data, not arguments.ours_only, list[Row]()
     path = folder / "selection" / "locomo_dev.jsonl"
     conversations = sampled(read_locomo(path), 1 if arguments.quick else None) if path.is_file() else []
     for each in topic_sets(folder):

@@ -16,11 +16,11 @@ import subprocess
 import time
 from collections import defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.budget import counter
 from benchmarks.data import read_jsonl
-from benchmarks.report import SEED, options, report
+from benchmarks.report import SEED, Row, Tables, options, report
 from benchmarks.second_logs import second_logs, systems
 from benchmarks.tool_outputs import Needle, Output, generated
 from gatekeeper_core import ToolResultCompressor, WorkingMemory
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from gatekeeper_core import TokenCounter
 
-    Row = dict[str, Any]
 
 OURS = "context-gatekeeper"
 LEAST_TOKENS = 600
@@ -127,7 +126,7 @@ def measure(outputs: Sequence[Output], make: Callable[[Output], Compressed], cou
     return _rows(_large(outputs, make, count), lambda output: output.family, count)
 
 
-def measure_logs(outputs: Sequence[Output], count: TokenCounter) -> dict[str, list[Row]]:
+def measure_logs(outputs: Sequence[Output], count: TokenCounter) -> Tables:
     """Return the rows by format, by system, and by half."""
     halves, measured_all = {system.name: system.half for system in systems()}, _large(outputs, ours(), count)
     labels: dict[str, Callable[[Output], str]] = {
@@ -208,27 +207,24 @@ def run(outputs: Sequence[Output], count: TokenCounter, *, peers: bool, headroom
 
 
 def main() -> None:
-    """Measure, print the tables, write JSON if asked to."""
-    parser = options(__doc__, data="tool_results/tool_outputs.jsonl", required=False)
-    parser.add_argument("--seed", type=int, default=SEED, help="of the generated outputs")
+    parser = options(__doc__, data="tool_results/tool_outputs.jsonl", required=False, counter="estimate")
     parser.add_argument("--rounds", type=int, default=4, help="generated outputs of each shape")
     parser.add_argument("--logs", action="store_true", help="measure the logs alone")
-    parser.add_argument("--counter", choices=("estimate", "cl100k"), default="estimate")
     parser.add_argument("--headroom", metavar="PYTHON", help="interpreter of an environment that has headroom-ai")
     chosen = parser.parse_args()
     count = counter(chosen.counter)
     ours()(WARM_UP)
-    sets = {} if chosen.logs else {"generated": generated(chosen.seed, rounds=chosen.rounds)}
+    sets = {} if chosen.logs else {"generated": generated(SEED, rounds=chosen.rounds)}
     if chosen.data and not chosen.logs:
         sets = {"given": real_outputs(chosen.data), **sets}
-    tables: dict[str, list[Row]] = {}
+    tables: Tables = {}
     for name, outputs in sets.items():
         tables[f"Tool results, {name}"] = run(
             outputs, count, peers=not chosen.ours_only, headroom_python=chosen.headroom
         )
         tables[f"JSON without loss, {name}"] = lossless_rows(outputs, count)
     names = [system.name for system in systems()][: 3 if chosen.quick else None]
-    for name, rows in measure_logs(second_logs(chosen.seed, names=names), count).items():
+    for name, rows in measure_logs(second_logs(SEED, names=names), count).items():
         tables[f"Logs by {name}"] = rows
     report(chosen, "tool_results", tables)
 

@@ -55,13 +55,13 @@ def words(text: str) -> int:
     return len(text.split())
 
 
-def dollars(talk: Talk, way: str, setting: Setting, *, limit: int = 16_000) -> list[float]:
-    return Workbench(talk, words, limit=limit).accountant(BY_NAME[way], setting).dollars(setting)
+def dollars(talk: Talk, way: str, setting: Setting) -> list[float]:
+    return Workbench(talk, words).accountant(BY_NAME[way], setting).dollars(setting)
 
 
-def prompts(talk: Talk, way: str, *, limit: int = 16_000) -> list[Prompt]:
+def prompts(talk: Talk, way: str) -> list[Prompt]:
     setting = Setting(600, "warm", ANTHROPIC)
-    return list(Workbench(talk, words, limit=limit).accountant(BY_NAME[way], setting).prompts)
+    return list(Workbench(talk, words).accountant(BY_NAME[way], setting).prompts)
 
 
 # --- the account ------------------------------------------------------------------------------------------------------

@@ -94,8 +94,8 @@ def test_a_method_that_fails_is_left_out_with_its_reason(tmp_path: Path) -> None
 
 
 def test_a_run_gives_every_table_and_a_plot() -> None:
-    named = {"sizes": [20, 40], "million": False, "rounds": 3, "adds": 1, "ours_only": True}
-    tables, everything = run(argparse.Namespace(**named, seconds=60.0, load_limit=60.0))
+    named = {"sizes": [20, 40], "rounds": 3, "adds": 1, "ours_only": True}
+    tables, everything = run(argparse.Namespace(**named, seconds=60.0))
     titles = [title.split(",")[0] for title, rows in tables.items() if rows]
     assert titles == [*(["One question", "One more turn", "Memory"] * 2), "Growth of one question"]
     json.dumps(tables)
