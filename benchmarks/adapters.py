@@ -75,7 +75,6 @@ def words(text: str) -> list[str]:
 
 
 def count_words(text: str) -> int:
-    """Return how many tokens a text has."""
     return len(words(text))
 
 
@@ -143,7 +142,6 @@ class _Author:
             self.messages.append(Message("tool", self._text(low, high), tool_call_id=call.id))
 
     def turn(self) -> None:
-        """Add a finished turn."""
         self.say("user", 3, 12)
         if self._rng.random() < 0.45:
             for _ in range(self._rng.randint(1, 2)):
@@ -259,17 +257,14 @@ def share(broken: Sequence[Broken], name: str) -> str:
 
 
 def to_langchain(messages: Iterable[Message]) -> list[AnyMessage]:
-    """Return LangChain's messages."""
     return cast("list[AnyMessage]", convert_to_messages([message.to_dict(for_provider=True) for message in messages]))
 
 
 def from_langchain(messages: Iterable[BaseMessage]) -> list[Message]:
-    """Return the core's messages for LangChain's."""
     return list(read_messages(convert_to_openai_messages(list(messages))))
 
 
 def to_llama_index(messages: Iterable[Message]) -> list[ChatMessage]:
-    """Return LlamaIndex's messages."""
     converted = []
     for message in messages:
         blocks: list[Any] = [TextBlock(text=message.text)] if message.text or not message.tool_calls else []
@@ -282,7 +277,6 @@ def to_llama_index(messages: Iterable[Message]) -> list[ChatMessage]:
 
 
 def from_llama_index(messages: Iterable[ChatMessage]) -> list[Message]:
-    """Return the core's messages for LlamaIndex's."""
     return [
         Message(
             cast(Any, message.role.value),
@@ -315,7 +309,6 @@ class ScriptedModel(FakeListChatModel):
     """Says what it is given, and counts like everything else here."""
 
     def get_num_tokens_from_messages(self, messages: list[BaseMessage], tools: Any = None) -> int:  # noqa: ARG002
-        """Return what messages cost."""
         return langchain_cost(messages)
 
 
@@ -334,31 +327,25 @@ class CopyingHistory(BaseChatMessageHistory):
 
     @property
     def messages(self) -> list[BaseMessage]:  # type: ignore[override]  # the base class declares an attribute
-        """The messages, copied."""
         return [message.model_copy(deep=True) for message in self._rows]
 
     def add_message(self, message: BaseMessage) -> None:
-        """Store a message."""
         self._rows.append(message)
 
     def clear(self) -> None:
-        """Forget everything."""
         self._rows.clear()
 
 
 def langchain_cost(messages: Iterable[Any]) -> int:
-    """Return what LangChain's messages cost."""
     return cost(from_langchain(messages))
 
 
 def trimmed(case: Case, **options: Any) -> list[Message]:
-    """Drive ``trim_messages``."""
     converted = to_langchain(case.messages)
     return from_langchain(trim_messages(converted, max_tokens=case.budget, token_counter=langchain_cost, **options))
 
 
 def windowed(case: Case) -> list[Message]:
-    """Drive ``ConversationBufferWindowMemory``."""
     history = in_memory(to_langchain(case.past))
     return _loaded(ConversationBufferWindowMemory(k=3, chat_memory=history, return_messages=True), case)
 
@@ -378,7 +365,6 @@ def pruned(case: Case, *, history: Callable[[Sequence[BaseMessage]], BaseChatMes
 
 
 def in_memory(messages: Sequence[BaseMessage]) -> BaseChatMessageHistory:
-    """Return a history in memory."""
     return InMemoryChatMessageHistory(messages=list(messages))
 
 
@@ -387,7 +373,6 @@ def _loaded(memory: Any, case: Case) -> list[Message]:
 
 
 def summarized(case: Case) -> list[Message]:
-    """Drive ``SummarizationMiddleware`` before a model call."""
     middleware: Any = SummarizationMiddleware(
         scripted_model(), trigger=("tokens", case.budget), keep=("messages", 6), token_counter=langchain_cost
     )
@@ -411,13 +396,11 @@ def wrapped(messages: Sequence[Message], middleware: AgentMiddleware[Any, Any, A
 
 
 def cleared(case: Case) -> list[Message]:
-    """Drive ``ContextEditingMiddleware``."""
     edit = ClearToolUsesEdit(trigger=case.budget, keep=1)
     return wrapped(case.messages, ContextEditingMiddleware(edits=[edit], token_counter=langchain_cost))
 
 
 def buffered(case: Case, kind: type[ChatMemoryBuffer], **options: Any) -> list[Message]:
-    """Drive a ``ChatMemoryBuffer``."""
     converted = to_llama_index(case.messages)
     memory = kind.from_defaults(chat_history=converted, token_limit=case.budget, tokenizer_fn=words, **options)
     return from_llama_index(memory.get())
@@ -432,20 +415,17 @@ async def remembered(case: Case, kind: type[Memory], store: SQLAlchemyChatStore,
 
 
 def selected(case: Case, config: HistoryConfig) -> list[Message]:
-    """Drive ``select_messages``."""
     config = replace(config, token_budget=case.budget)
     return from_langchain(select_messages(to_langchain(case.messages), config, **OURS))
 
 
 def gated_memory(case: Case, config: HistoryConfig) -> list[Message]:
-    """Drive ``GatekeeperChatMemory``."""
     history, config = in_memory(to_langchain(case.past)), replace(config, token_budget=case.budget)
     memory = GatekeeperChatMemory(chat_memory=history, return_messages=True, config=config, **OURS)
     return _loaded(memory, case)
 
 
 def gated_middleware(case: Case, config: HistoryConfig) -> list[Message]:
-    """Drive ``GatekeeperMiddleware``."""
     config = replace(config, token_budget=case.budget)
     return wrapped(case.messages, GatekeeperMiddleware(config, **OURS))
 
@@ -488,7 +468,6 @@ def _ours(make: Callable[..., Subject], name: str, drive: Callable[..., Any], **
 
 
 async def measure(subject: Subject, cases: Iterable[Case]) -> list[Broken]:
-    """Return what each prompt of one class breaks."""
     broken = []
     for case in cases:
         sent = subject.drive(case)
@@ -511,7 +490,6 @@ async def measure_rules(prompts: int) -> dict[Subject, list[list[Broken]]]:
 
 
 def rule_rows(results: dict[Subject, list[list[Broken]]]) -> list[Row]:
-    """Return one row for each class, each cell with both columns."""
     rows = []
     for subject, columns in results.items():
         row: Row = {"class": subject.name, "whose": "ours" if subject.ours else "stock"}
@@ -524,7 +502,6 @@ def rule_rows(results: dict[Subject, list[list[Broken]]]) -> list[Row]:
 
 
 def unclean(results: dict[Subject, list[list[Broken]]]) -> list[str]:
-    """Return the names of our classes that broke a rule."""
     return [
         subject.name
         for subject, columns in results.items()

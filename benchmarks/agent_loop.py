@@ -41,7 +41,6 @@ _KEY = b"key of the benchmark"
 
 
 def memory_of(count: Callable[[str], int]) -> WorkingMemory:
-    """Return an empty working memory."""
     return WorkingMemory(InMemoryBlobStore(), _KEY, token_counter=count)
 
 

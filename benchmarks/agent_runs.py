@@ -84,7 +84,6 @@ def read_runs(folder: Path) -> dict[str, list[Recorded]]:
 
 
 def first_rounds(run: Sequence[Message]) -> list[Message]:
-    """Return the first 12 rounds of a run."""
     starts = [at for at, message in enumerate(run) if message.role == "assistant"]
     return list(run[: [*starts, len(run)][min(SHORT_RUN, len(starts))]])
 
@@ -126,7 +125,6 @@ def leaves(value: Any) -> Iterator[str]:
 
 
 def arguments(message: Message) -> list[str]:
-    """Return the leaves of all arguments of a message."""
     return [leaf for call in message.tool_calls for leaf in leaves(read(call.arguments))]
 
 
@@ -244,7 +242,6 @@ OURS = ("gate", "cache", "cache, results compressed")
 
 
 def cost(message: Message, count: Any) -> int:
-    """Return the tokens of a message."""
     return count_message(message, token_counter=count)
 
 

@@ -55,7 +55,6 @@ FULL = "full history"
 
 
 def messages_of(conversation: Conversation) -> list[Message]:
-    """Return a conversation as messages, two for each block."""
     pairs = ((("user", block.user), ("assistant", block.assistant)) for block in conversation.blocks)
     return [Message(role, text) for pair in pairs for role, text in pair]  # type: ignore[arg-type]
 
@@ -73,7 +72,6 @@ class _NothingAsked(InMemoryStore):
 
 
 def ours(conversation: Conversation, count: TokenCounter, settings: Mapping[str, Any]) -> Method:
-    """Return a builder that has the conversation."""
     messages = tuple(messages_of(conversation))
     config = ContextBuilderConfig(locale="en", **settings)
     builder = ContextBuilder(config, store=_NothingAsked(), token_counter=count)
@@ -88,14 +86,12 @@ def ours(conversation: Conversation, count: TokenCounter, settings: Mapping[str,
 
 
 def everything(conversation: Conversation, count: TokenCounter) -> Method:
-    """Return what sends the whole conversation."""
     messages = messages_of(conversation)
     full_tokens = count_messages(messages, token_counter=count) + count(SYSTEM)
     return lambda question: (range(len(messages)), full_tokens + count(question))
 
 
 def newest(conversation: Conversation, count: TokenCounter, max_tokens: int) -> Method:
-    """Return LangChain's ``trim_messages`` with a budget."""
     messages, trim = [Message("system", SYSTEM), *messages_of(conversation)], trimmer(lambda each: count(each.text))
 
     def ask(question: str) -> tuple[Collection[int], int]:
@@ -109,7 +105,6 @@ def newest(conversation: Conversation, count: TokenCounter, max_tokens: int) -> 
 def measure(
     conversations: Sequence[Conversation], method: Callable[[Conversation], Method], questions: int | None
 ) -> dict[str, float]:
-    """Return the means over the questions of conversations."""
     tally, times = Tally(), []
     for conversation in conversations:
         ask = method(conversation)
@@ -132,7 +127,6 @@ def measure(
 def run(
     conversations: Sequence[Conversation], count: TokenCounter, *, questions: int | None = None, peers: bool = True
 ) -> list[Row]:
-    """Return a row for each method."""
     methods: dict[str, Callable[[Conversation], Method]] = {
         name: lambda one, settings=settings: ours(one, count, settings)  # type: ignore[misc]
         for name, settings in METHODS.items()

@@ -18,7 +18,7 @@ import random
 import sys
 from array import array
 from collections import Counter
-from functools import cache
+from functools import cache, partial
 from itertools import accumulate, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -137,25 +137,17 @@ def _question(rng: random.Random, turn: GeneratedTurn, target: int, follows: boo
 # --- words ----------------------------------------------------------------------------------------------------------
 
 
-def _english_word(rank: int) -> str:
-    """Return the made-up word of a rank: two syllables, then three, and so on."""
-    word = _SYLLABLES[rank % len(_SYLLABLES)]
-    rank = rank // len(_SYLLABLES) + 1
+def _word(parts: Sequence[str], first: int, step: int, rank: int) -> str:
+    """Return the made-up word of a rank: two parts, then three, and so on."""
+    word = parts[rank * first % len(parts)]
+    rank = rank // len(parts) + 1
     while rank:
-        word += _SYLLABLES[rank % len(_SYLLABLES)]
-        rank //= len(_SYLLABLES)
+        word += parts[rank * step % len(parts)]
+        rank //= len(parts)
     return word
 
 
-def _chinese_word(rank: int) -> str:
-    """Return the made-up word of a rank: two characters, then three, and so on."""
-    size = len(_CHARACTERS)
-    word = _CHARACTERS[rank * 7 % size]
-    rank = rank // size + 1
-    while rank:
-        word += _CHARACTERS[rank * 11 % size]
-        rank //= size
-    return word
+_english_word, _chinese_word = partial(_word, _SYLLABLES, 1, 1), partial(_word, _CHARACTERS, 7, 11)
 
 
 class Vocabulary:
@@ -179,7 +171,6 @@ class Vocabulary:
         return self.spell(_BODY_WORDS + int(_TAIL_HEAD * beyond))
 
     def draw(self, rng: random.Random, count: int) -> list[str]:
-        """Return so many words of running text."""
         numbers = array("H", rng.randbytes(2 * count))
         if sys.byteorder == "big":
             numbers.byteswap()  # the same words on every machine
@@ -204,7 +195,6 @@ def _spread(words: list[str], cumulated: list[float], size: int) -> list[str]:
 
 @cache
 def vocabularies() -> tuple[Vocabulary, Vocabulary]:
-    """Return the words of English and of Chinese."""
     return (
         Vocabulary(_ENGLISH_GLUE, _ENGLISH_WORDS, _english_word),
         Vocabulary(_CHINESE_GLUE, _CHINESE_WORDS, _chinese_word),

@@ -249,7 +249,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=CORPORA)
     parser.add_argument("--turns", nargs="+", type=int, default=TURNS, help="lengths of the conversations")
     parser.add_argument("--sizes", nargs="+", type=int, default=SIZES, help="tokens a turn of sessions")
-    parser.add_argument("--languages", nargs="+", choices=LANGUAGES, default=LANGUAGES, help="of sessions")
     parser.add_argument("--fixed", nargs="+", type=int, default=FIXED_TOKENS, help="tokens of the fixed part")
     parser.add_argument("--caches", nargs="+", choices=CACHES, default=CACHES)
     parser.add_argument("--prices", nargs="+", choices=tuple(PRICE_SETS), default=tuple(PRICE_SETS))
@@ -276,7 +275,7 @@ def main() -> int:
         turns=[each for each in chosen.turns if each <= 100 or not chosen.quick],
         sizes=chosen.sizes,
         seeds=1 if chosen.quick else chosen.seeds,
-        languages=chosen.languages[-1:] if chosen.quick else chosen.languages,
+        languages=LANGUAGES[-1:] if chosen.quick else LANGUAGES,
         held_out=chosen.held_out,
         count=count,
     )

@@ -66,7 +66,6 @@ class Prompt(NamedTuple):
 
     @property
     def tokens(self) -> int:
-        """Tokens of the messages."""
         return sum(tokens for _, tokens in self.pieces)
 
 
@@ -78,7 +77,6 @@ class Pieces:
         self._pieces: dict[int, tuple[Message, Piece]] = {}
 
     def of(self, message: Message) -> Piece:
-        """Return the piece of a message."""
         entry = self._pieces.get(id(message))
         if entry is None:
             content = repr((message.role, message.text, [(call.name, call.arguments) for call in message.tool_calls]))

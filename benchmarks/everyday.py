@@ -26,6 +26,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.budget import block_costs, counter, take_in_order
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from benchmarks.data import Block
-    from benchmarks.peers import Peer
     from benchmarks.talks import LabelledSet, Question, Talk
     from gatekeeper_core.encoder import TextEncoder
     from gatekeeper_core.selection.need import NeedWeights
@@ -140,53 +140,31 @@ class Gatekeeper(Method):
 
 
 class FullTurns(Method):
-    """Keeps the turns that it has read, to send them whole; a subclass says which."""
+    """Sends whole turns: those that ``pick`` names for a question, of the turns before it and their tokens."""
 
-    def __init__(self, count: TokenCounter) -> None:
-        self._count = count
+    def __init__(
+        self, count: TokenCounter, pick: Callable[[Question, Sequence[Block], Sequence[int]], Iterable[int]]
+    ) -> None:
+        self._count, self._pick = count, pick
         self._blocks: list[Block] = []
 
     def read(self, block: Block) -> None:
         self._blocks.append(block)
 
-    def _costs(self) -> Sequence[int]:
-        return block_costs(self._blocks, self._count)
-
-    def _sent(self, turns: Iterable[int], costs: Sequence[int]) -> list[Sent]:
-        return [Sent(at, self._blocks[at].text, costs[at], costs[at]) for at in turns]
-
-
-class Ranked(FullTurns):
-    """A peer that ranks whole turns, within a budget."""
-
-    def __init__(self, name: str, count: TokenCounter, budget: int) -> None:
-        super().__init__(count)
-        self._name = name
-        self._budget = budget
-        self._peer: Peer | None = None
-
-    def read(self, block: Block) -> None:
-        super().read(block)
-        self._peer = None
-
     def send(self, question: Question) -> list[Sent]:
-        if not self._blocks:
-            return []
-        self._peer = self._peer or PEERS[self._name](self._blocks)
-        costs = self._costs()
-        taken, _ = take_in_order(self._peer.rank(question.text), costs, self._budget)
-        return self._sent(taken, costs)
+        costs = block_costs(self._blocks, self._count)
+        picked = self._pick(question, self._blocks, costs)
+        return [Sent(at, self._blocks[at].text, costs[at], costs[at]) for at in picked]
 
 
-class Fixed(FullTurns):
-    """Sends what a function of the question names: everything, or just what is needed."""
+def ranked(name: str, count: TokenCounter, budget: int) -> FullTurns:
+    """Return a peer that ranks whole turns, within a budget; its index is built again when there are more turns."""
+    index = lru_cache(1)(lambda blocks: PEERS[name](blocks))
 
-    def __init__(self, count: TokenCounter, pick: Callable[[Question], Iterable[int]]) -> None:
-        super().__init__(count)
-        self._pick = pick
+    def pick(question: Question, blocks: Sequence[Block], costs: Sequence[int]) -> Iterable[int]:
+        return take_in_order(index(tuple(blocks)).rank(question.text), costs, budget)[0] if blocks else ()
 
-    def send(self, question: Question) -> list[Sent]:
-        return self._sent(self._pick(question), self._costs())
+    return FullTurns(count, pick)
 
 
 class Way(NamedTuple):
@@ -204,14 +182,16 @@ def ways(labelled: LabelledSet, count: TokenCounter, *, peers: bool) -> list[Way
         return lambda: Gatekeeper(count, config, budget=budget, fitted_on=labelled.fitted_on)
 
     def peer(name: str, budget: int) -> Callable[[], Method] | None:
-        return None if missing(name) else lambda: Ranked(name, count, budget)
+        return None if missing(name) else lambda: ranked(name, count, budget)
 
     all_ways = [Way(OURS, labelled.budget, ours(labelled.budget, GatekeeperConfig()))]
     all_ways += [Way(FILL, budget, ours(budget, GatekeeperConfig(strategy="fill"))) for budget in labelled.fills]
     if peers:
         all_ways += [Way(name, budget, peer(name, budget)) for budget in labelled.fills for name in PEERS]
-        all_ways.append(Way("needed turns, whole", None, lambda: Fixed(count, _needed)))
-        all_ways.append(Way("everything", None, lambda: Fixed(count, lambda question: range(question.after))))
+        all_ways.append(
+            Way("needed turns, whole", None, lambda: FullTurns(count, lambda question, *_: _needed(question)))
+        )
+        all_ways.append(Way("everything", None, lambda: FullTurns(count, lambda _, blocks, __: range(len(blocks)))))
     return all_ways
 
 
@@ -300,7 +280,6 @@ def changes(results: Sequence[tuple[Talk, Question, Outcome]]) -> Row:
 
 
 def run(talks: Sequence[Talk], labelled: LabelledSet, count: TokenCounter, *, peers: bool) -> Tables:
-    """Return the tables: all methods over all questions, and ours by group and kind of question."""
     tables: Tables = {"methods": [], "groups": []}
     shown = (OURS,) if labelled.groups else (OURS, FILL)
     for name, budget, make in ways(labelled, count, peers=peers):

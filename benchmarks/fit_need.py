@@ -108,7 +108,6 @@ def loss(rows: Sequence[Case], table: str, weights: dict[str, float]) -> float:
 
 
 def row_at(talks: Sequence[Talk], weights: NeedWeights, coverage: float, count: TokenCounter) -> Row:
-    """Return the means of the strategy ``gate`` with some weights, at a coverage."""
     config = GatekeeperConfig(coverage=coverage)
     outcomes = ask(talks, lambda: Gatekeeper(count, config, fitted_on=weights))
     return Tally([outcome for _, _, outcome in outcomes]).row()

@@ -23,7 +23,7 @@ import gzip
 import json
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -222,21 +222,20 @@ def _bounded(gram: Any, target: Any, floors: Any) -> Any:
 
 def left_out(segments: Segments, hard: Segments, profile: str) -> Any:
     """Return the estimate of each ordinary text by weights that were fitted without its kind."""
-    estimates = np.zeros(len(segments.kinds))
     kinds, hard_kinds = np.array(segments.kinds), np.array(hard.kinds)
-    for kind in sorted(set(segments.kinds)):
-        weights = fit(segments.of(kinds != kind), hard.of(hard_kinds != kind), profile)
-        estimates[kinds == kind] = segments.counts[kinds == kind] @ weights
-    return np.maximum(1, np.floor(estimates + 0.5))
+    return _unseen(segments, kinds, lambda kind: fit(segments.of(kinds != kind), hard.of(hard_kinds != kind), profile))
 
 
 def other_sources(segments: Segments, hard: Segments, profile: str) -> Any:
     """Return the estimate of each hard text by weights that were fitted without its source."""
-    estimates = np.zeros(len(hard.kinds))
     sources = np.array(hard.sources)
-    for source in sorted(set(hard.sources)):
-        weights = fit(segments, hard.of(sources != source), profile)
-        estimates[sources == source] = hard.counts[sources == source] @ weights
+    return _unseen(hard, sources, lambda source: fit(segments, hard.of(sources != source), profile))
+
+
+def _unseen(texts: Segments, labels: Any, fit_without: Callable[[str], Any]) -> Any:
+    estimates = np.zeros(len(labels))
+    for label in sorted(set(labels.tolist())):
+        estimates[labels == label] = texts.counts[labels == label] @ fit_without(label)
     return np.maximum(1, np.floor(estimates + 0.5))
 
 

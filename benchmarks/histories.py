@@ -56,7 +56,6 @@ class History(Method):
 
 
 def measured(talks: Sequence[Talk], count: TokenCounter, **arguments: Any) -> Row:
-    """Return the measures of all questions through one way to select."""
     outcomes = list(ask(talks, lambda: History(count, **arguments)))
     groups = by_group(outcomes)
     row = groups["all questions"].row()

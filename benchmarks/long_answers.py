@@ -106,7 +106,6 @@ def _talk(language: str, chance: random.Random) -> LongTalk:
 
 
 def through_history(talk: LongTalk, count: TokenCounter, *, gatekeeper: GatekeeperConfig) -> list[str]:
-    """Return the texts of the past that ``select_history`` sends."""
     config = HistoryConfig(token_budget=BUDGET, passthrough_below=0, run=None)
     selector = ContextGatekeeper(config=gatekeeper, token_counter=count)
     view = select_history(talk.messages, gatekeeper=selector, config=config)
@@ -115,7 +114,6 @@ def through_history(talk: LongTalk, count: TokenCounter, *, gatekeeper: Gatekeep
 
 
 def through_middleware(talk: LongTalk, count: TokenCounter, *, gatekeeper: GatekeeperConfig) -> list[str]:
-    """Return the texts of the past that the LangChain middleware sends."""
     from benchmarks.adapters import wrapped
     from langchain_gatekeeper import GatekeeperMiddleware
 
@@ -125,7 +123,6 @@ def through_middleware(talk: LongTalk, count: TokenCounter, *, gatekeeper: Gatek
 
 
 def through_memory(talk: LongTalk, count: TokenCounter, *, gatekeeper: GatekeeperConfig) -> list[str]:
-    """Return the texts of the past that the LlamaIndex memory gives."""
     from benchmarks.adapters import from_llama_index, to_llama_index
     from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer
 
@@ -139,7 +136,6 @@ def through_memory(talk: LongTalk, count: TokenCounter, *, gatekeeper: Gatekeepe
 
 
 def through_builder(talk: LongTalk, count: TokenCounter, *, gatekeeper: GatekeeperConfig) -> list[str]:
-    """Return the texts of the past that the context builder sends."""
     from gatekeeper_core import Thread
 
     history = HistoryConfig(gatekeeper=gatekeeper)

@@ -83,7 +83,6 @@ class MemoryIndex:
 
 
 def measure(memories: Memories, queries: Sequence[MemoryQuery], rank: Ranker, variant: str) -> Row:
-    """Return R@k for one method and variant."""
     sums = dict.fromkeys(DEPTHS, 0.0)
     for query in queries:
         turns = query.turns if variant == VARIANTS[1] else query.turns[-1:]
@@ -99,19 +98,16 @@ def recall_at(ranked: Sequence[str], gold: Sequence[str], depth: int) -> float:
 
 
 def selection(memories: Memories, encoder: TextEncoder | None = None) -> Ranker:
-    """Return how the scores of the selection rank."""
     indexes = {user: MemoryIndex(blocks, encoder) for user, blocks in memories.items()}
     return lambda query, turns: indexes[query.user].rank("\n".join(turns))
 
 
 def peer(memories: Memories, name: str) -> Ranker:
-    """Return how a named peer ranks; its question is the turns, line by line."""
     peers = {user: PEERS[name](blocks) for user, blocks in memories.items()}
     return lambda query, turns: peers[query.user].rank("\n".join(turns))
 
 
 def oracle(memories: Memories) -> Ranker:
-    """Return a ranking that knows the gold memories."""
     return lambda query, _: [at for at, block in enumerate(memories[query.user]) if block.ids[0] in query.gold]
 
 
@@ -133,13 +129,11 @@ def _hits(memory: LongTermMemory, user: str, turns: Sequence[str], limit: int = 
 
 
 def ours(memories: Memories, embedder: Embedding | None = None) -> Ranker:
-    """Return how a search ranks."""
     memory = remembered(memories, embedder)
     return lambda query, turns: [at for _, at in _hits(memory, query.user, turns)]
 
 
 def run(memories: Memories, queries: Sequence[MemoryQuery], *, peers: bool) -> list[Row]:
-    """Return R@k by method and variant."""
     rankers: dict[str, Ranker | None] = {}
     for name in PEERS if peers else ():
         rankers[name] = None if missing(name) else peer(memories, name)
@@ -151,7 +145,6 @@ def run(memories: Memories, queries: Sequence[MemoryQuery], *, peers: bool) -> l
 
 
 def rows(memories: Memories, queries: Sequence[MemoryQuery], rankers: Mapping[str, Ranker | None]) -> list[Row]:
-    """Return R@k by method and variant; None stands for a method that is not installed."""
     return [
         {"method": name, "query": NOT_INSTALLED}
         if rank is None

@@ -40,7 +40,6 @@ def section(name: str, result: dict[str, Any]) -> str:
 
 
 def drawn(folder: Path = RESULTS) -> str:
-    """Return the page of a folder of results, benchmarks by name."""
     files = sorted(folder.glob("*.json"))
     return HEAD + "".join(section(file.stem, json.loads(file.read_text(encoding="utf-8"))) for file in files)
 

@@ -43,8 +43,6 @@ _LARGEST = BUDGETS[-1]
 
 
 class Tally:
-    """Sums recall, all-hit, verbatim recall and tokens over questions."""
-
     def __init__(self) -> None:
         self._recall = self._all_hit = self._verbatim = 0.0
         self._tokens = self._questions = 0
@@ -84,7 +82,6 @@ def measure_ours(
     count: TokenCounter,
     embedder: TextEncoder | None = None,
 ) -> dict[int, Tally]:
-    """Return a tally by budget for the gatekeeper."""
     tallies = {budget: Tally() for budget in budgets}
     for conversation in conversations:
         gatekeeper = gatekeeper_for(conversation, config, count, embedder)
@@ -130,8 +127,6 @@ def _messages(conversation: Conversation, positions: Iterable[int]) -> set[str]:
 
 
 def oracle(conversation: Conversation) -> Callable[[str, Collection[str]], list[int]]:
-    """Return a ranking that knows the evidence."""
-
     def rank(_question: str, evidence: Collection[str]) -> list[int]:
         return [at for at, block in enumerate(conversation.blocks) if any(m in evidence for m in block.ids)]
 
@@ -139,8 +134,6 @@ def oracle(conversation: Conversation) -> Callable[[str, Collection[str]], list[
 
 
 def peer_ranking(name: str) -> Ranking:
-    """Return how a named peer ranks."""
-
     def for_conversation(conversation: Conversation) -> Callable[[str, Collection[str]], list[int]]:
         peer = PEERS[name](conversation.blocks)
         return lambda question, _evidence: peer.rank(question)
@@ -161,7 +154,6 @@ def fill_rows(conversations: Sequence[Conversation], count: TokenCounter, *, pee
 
 
 def by_budget(name: str, tallies: dict[int, Tally] | None, measure: str) -> Row:
-    """Return one measure by budget as one row."""
     if tallies is None:
         return {"method": name, **dict.fromkeys(map(str, BUDGETS)), str(BUDGETS[0]): NOT_INSTALLED}
     return {"method": name, **{str(budget): tally.row()[measure] for budget, tally in tallies.items()}}
@@ -170,7 +162,6 @@ def by_budget(name: str, tallies: dict[int, Tally] | None, measure: str) -> Row:
 def gate_rows(
     conversations: Sequence[Conversation], count: TokenCounter, embedder: TextEncoder | None = None
 ) -> list[Row]:
-    """Return the curve over ``coverage``."""
     rows = []
     for coverage in COVERAGES:
         tally = measure_ours(conversations, GatekeeperConfig(coverage=coverage), (_LARGEST,), count, embedder)[_LARGEST]
@@ -179,7 +170,6 @@ def gate_rows(
 
 
 def run(conversations: Sequence[Conversation], counter_name: str, *, peers: bool) -> Tables:
-    """Return the tables of fill and of the stops."""
     count = counter(counter_name)
     fill = fill_rows(conversations, count, peers=peers)
     shown = {"Evidence recall": "recall", "All-hit": "all-hit", "Recall of whole messages alone": "verbatim"}

@@ -15,26 +15,25 @@ from __future__ import annotations
 
 import gc
 import os
-import statistics
 import sys
-import time
-from array import array
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 from multiprocessing import get_context
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.corpus import generate_questions, generate_turns, stream_turns
 from benchmarks.report import SEED, Row, options, report
 from benchmarks.speed_worker import resident_bytes
+from benchmarks.timing import cpu_ms
 from gatekeeper_core import ContextGatekeeper
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.messages import Message
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from benchmarks.corpus import GeneratedTurn
 
@@ -99,16 +98,10 @@ class _Threads:
         self._selector.view([*self._newest, Message("user", question)], thread=self._count)
 
 
-class _Subject(Protocol):
-    def add(self, turn: GeneratedTurn) -> None: ...
-
-    def ask(self, question: str) -> None: ...
-
-
 class _Soak(NamedTuple):
     """A subject, and whether it keeps what is added to it."""
 
-    make: Callable[[], _Subject]
+    make: Callable[[], _Turns | _Conversations | _Threads]
     holds: bool
 
 
@@ -117,7 +110,6 @@ SOAKS = {
     "threads": _Soak(_Threads, holds=False),
     "turns": _Soak(_Turns, holds=True),
 }
-"""The soaks by name."""
 
 
 def soak(name: str, count: int, *, limit_bytes: int) -> list[Stage]:
@@ -135,8 +127,8 @@ def soak(name: str, count: int, *, limit_bytes: int) -> list[Stage]:
     resource.setrlimit(resource.RLIMIT_AS, (limit_bytes, limit_bytes))
     for stop in sorted({count * at // STAGES for at in range(1, STAGES + 1)} - {0}):
         done = stages[-1].size if stages else 0
-        add_us = statistics.median(_times(subject.add, islice(turns, stop - done))) / 1e3
-        select_ms = statistics.median(_times(subject.ask, questions)) / 1e6
+        add_us = 1e3 * median([cpu_ms(subject.add, turn) for turn in islice(turns, stop - done)])
+        select_ms = median([cpu_ms(subject.ask, question) for question in questions])
         gc.collect()
         stages.append(Stage(stop, resident_bytes() or 0, add_us, select_ms))
         print(" ".join(f"{key} {value}" for key, value in _row(name, stages[-1]).items()), flush=True)
@@ -153,16 +145,6 @@ def is_flat(stages: Sequence[Stage], *, holds: bool) -> bool:
     half, last = stages[len(stages) // 2 - 1], stages[-1]
     expected = half.resident * (last.size / half.size if holds else 1.0)
     return last.resident <= _GROWTH * expected + _SLACK_BYTES
-
-
-def _times(call: Callable[[Any], object], values: Iterator[Any] | Sequence[Any]) -> array[int]:
-    """Return the CPU nanoseconds of each call."""
-    times = array("Q")
-    for each in values:
-        begin = time.process_time_ns()
-        call(each)
-        times.append(time.process_time_ns() - begin)
-    return times
 
 
 def _row(name: str, stage: Stage) -> Row:

@@ -115,18 +115,15 @@ class Running:
                 self._tell("ask", question=question.text)
 
     def ask(self, at: int) -> None:
-        """Answer the question of a round."""
         if at not in self.measured.asks and self._spent["asks"] < self._limits.seconds:
             self._note("asks", at, self._tell("ask", question=self._talk.questions[at].text))
 
     def add(self, at: int) -> None:
-        """Add one of the further turns."""
         if self._method.adds and self._spent["adds"] < self._limits.seconds:
             user, assistant = self._talk.more[at]
             self._note("adds", at, self._tell("add", user=user, assistant=assistant))
 
     def end(self) -> None:
-        """Ask for the facts and end the process."""
         self.measured.facts = self._tell("facts")
         self._worker.end()
 

@@ -35,7 +35,6 @@ _WARM = 5
 
 
 def first_build(thread: Thread, question: str) -> float:
-    """Return what the first build takes."""
     with TemporaryDirectory() as folder, SQLiteStore(Path(folder, "store.db")) as store:
         builder = ContextBuilder(ContextBuilderConfig(call_timeout_ms=60_000), store=store)
         return cpu_ms(builder.build, thread, question, SYSTEM)

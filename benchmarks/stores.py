@@ -73,7 +73,6 @@ class Shelf:
         raise NotImplementedError
 
     def texts(self, thread: str) -> list[str]:
-        """Return the texts of a thread."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -81,8 +80,6 @@ class Shelf:
 
 
 class Ours(Shelf):
-    """A ``MessageStore`` of the library."""
-
     def __init__(self, store: Any) -> None:
         self._store = store
 
@@ -253,7 +250,6 @@ def entries(size: int, *, first: int = 0) -> list[Entry]:
 
 
 def names() -> Iterator[str]:
-    """Yield names of threads."""
     return (f"{_RUN}-0000-4000-8000-{number:012x}" for number in count(1))
 
 

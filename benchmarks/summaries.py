@@ -82,7 +82,6 @@ def talk_of(blocks: Sequence[Block]) -> Talk:
 
 
 def ours(talk: Talk, language: str) -> list[Line]:
-    """Return the sentences of the running summary after the last update."""
     locale: Any = language
     config = SummaryConfig(locale=locale, max_summary_tokens=MAX_TOKENS)
     summaries = ThreadSummary(InMemoryStore(), config=config)
@@ -107,47 +106,23 @@ def lexrank(texts: Sequence[str]) -> list[int]:
     >>> lexrank(["The cat sat.", "A cat on a mat.", "The cat on the mat sat.", "Rain."])[0]
     2
     """
-    if not texts:
-        return []
-    edges = _edges(_vectors(texts))
-    totals = [sum(row.values()) for row in edges]
-    rank = [1.0 / len(texts)] * len(texts)
-    for _ in range(STEPS):
-        flow = [0.0] * len(texts)
-        for at, row in enumerate(edges):
-            for other, weight in row.items():
-                flow[other] += rank[at] * weight / totals[at]
-        rank = [DAMPING / len(texts) + (1 - DAMPING) * value for value in flow]
-    return sorted(range(len(texts)), key=lambda at: (-round(rank[at], 9), at))
+    import numpy as np
 
-
-def _vectors(texts: Sequence[str]) -> list[dict[str, float]]:
-    """Return the tf-idf vectors of sentences, each of length one; of a sentence without words an empty one."""
     counts = [Counter(terms(text)) for text in texts]
     frequencies = Counter(term for each in counts for term in each)
-    vectors = []
-    for each in counts:
-        values = {term: count * math.log(1 + len(texts) / frequencies[term]) for term, count in each.items()}
-        length = math.sqrt(sum(value * value for value in values.values()))
-        vectors.append({term: value / length for term, value in values.items()})
-    return vectors
-
-
-def _edges(vectors: Sequence[dict[str, float]]) -> list[dict[int, float]]:
-    """Return for each sentence those that are like it, itself among them, with their cosines."""
-    postings: dict[str, list[tuple[int, float]]] = {}
-    for at, vector in enumerate(vectors):
-        for term, value in vector.items():
-            postings.setdefault(term, []).append((at, value))
-    edges = []
-    for at, vector in enumerate(vectors):
-        cosines: dict[int, float] = {at: 0.0}
-        for term, value in vector.items():
-            for other, weight in postings[term]:
-                cosines[other] = cosines.get(other, 0.0) + value * weight
-        near = {other: cosine for other, cosine in cosines.items() if other != at and cosine >= THRESHOLD}
-        edges.append({at: 1.0, **near})
-    return edges
+    column = {term: at for at, term in enumerate(frequencies)}
+    vectors = np.zeros((len(texts), len(column)))
+    for at, each in enumerate(counts):
+        for term, count in each.items():
+            vectors[at, column[term]] = count * math.log(1 + len(texts) / frequencies[term])
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    cosines = vectors @ vectors.T
+    edges = np.where(cosines >= THRESHOLD, cosines, 0.0)
+    np.fill_diagonal(edges, 1.0)
+    steps, rank = edges / edges.sum(axis=1, keepdims=True), np.full(len(texts), 1 / max(1, len(texts)))
+    for _ in range(STEPS):
+        rank = DAMPING / len(texts) + (1 - DAMPING) * rank @ steps
+    return sorted(range(len(texts)), key=lambda at: (-round(float(rank[at]), 9), at))
 
 
 def random_sentences(lines: Sequence[Line]) -> list[int]:
@@ -166,7 +141,6 @@ PEERS: dict[str, Callable[[Sequence[Line]], list[int]]] = {
 
 
 def lines_of(talk: Talk) -> list[Line]:
-    """Return every sentence of a conversation."""
     return [
         Line(seq, message.text[start:stop])
         for seq, message in enumerate(talk.messages)
@@ -186,7 +160,6 @@ def fitting(lines: Sequence[Line], order: Sequence[int], room: int, count: Calla
 
 
 def chosen(talk: Talk, method: str, language: str) -> list[Line]:
-    """Return what a method keeps of a conversation."""
     if method == OURS:
         return ours(talk, language)
     count = TokenEstimator()
@@ -252,7 +225,6 @@ def idf_over(dialogues: Sequence[Dialogue]) -> dict[str, float]:
 
 
 def english_rows(conversations: Sequence[Conversation], *, peers: bool) -> list[Row]:
-    """Return a row for each method and part of the conversations."""
     rows = []
     for part, most in ((f"first {FIRST_MESSAGES} messages", FIRST_MESSAGES), ("all", None)):
         talks = [(_begun(talk_of(each.blocks), most), each.questions) for each in conversations]
@@ -266,13 +238,11 @@ def english_rows(conversations: Sequence[Conversation], *, peers: bool) -> list[
 
 
 def _begun(talk: Talk, most: int | None) -> Talk:
-    """Return the beginning of a conversation."""
     stop = len(talk.messages) if most is None else most
     return Talk(talk.messages[:stop], {name: at for name, at in talk.places.items() if at < stop})
 
 
 def chinese_rows(name: str, dialogues: Sequence[Dialogue], idf: Mapping[str, float], *, peers: bool) -> list[Row]:
-    """Return a row for each method on a set of dialogues."""
     talks = [
         talk_of([block for each in dialogues[at : at + DIALOGUES_A_TALK] for block in as_blocks(each.utterances)])
         for at in range(0, len(dialogues), DIALOGUES_A_TALK)

@@ -88,7 +88,6 @@ def estimates(segments: Segments, hard: Segments, profile: str, others: dict[str
 
 
 def hard_rows(segments: Segments, hard: Segments, *, count: int) -> list[Row]:
-    """Return the errors of prompts made of hard kinds alone."""
     rows = []
     for profile in PROFILES:
         ours, drawn = TokenEstimator(profile), prompts(hard, profile, count=count)
@@ -133,7 +132,6 @@ def prompt_row(segments: Segments, profile: str, method: str, estimate: Any, dra
 
 
 def sample(segments: Segments) -> Segments:
-    """Return the first texts of each kind."""
     counts: dict[str, int] = {}
     chosen = []
     for kind in segments.kinds:

@@ -24,7 +24,6 @@ from benchmarks.report import SEED, Row, Tables, options, report
 from benchmarks.second_logs import second_logs, systems
 from benchmarks.tool_outputs import Needle, Output, generated
 from gatekeeper_core import ToolResultCompressor, WorkingMemory
-from gatekeeper_core.context.tool_results.formats.json_results import lossless_json, read_any_json
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 
 if TYPE_CHECKING:
@@ -74,7 +73,6 @@ Measured = tuple[Output, Compressed, int]
 
 
 def real_outputs(folder: Path) -> list[Output]:
-    """Return the real outputs of a folder."""
     outputs = []
     for row in read_jsonl(folder / "tool_results" / "tool_outputs.jsonl"):
         needles = tuple(Needle(KINDS.get(each["kind"], each["kind"]), each["s"].strip('"')) for each in row["needles"])
@@ -122,12 +120,10 @@ def headroom(python: str, outputs: Sequence[Output]) -> Callable[[Output], Compr
 
 
 def measure(outputs: Sequence[Output], make: Callable[[Output], Compressed], count: TokenCounter) -> list[Row]:
-    """Return a row for each family, and one for all."""
     return _rows(_large(outputs, make, count), lambda output: output.family, count)
 
 
 def measure_logs(outputs: Sequence[Output], count: TokenCounter) -> Tables:
-    """Return the rows by format, by system, and by half."""
     halves, measured_all = {system.name: system.half for system in systems()}, _large(outputs, ours(), count)
     labels: dict[str, Callable[[Output], str]] = {
         "format": lambda output: output.family,
@@ -179,21 +175,7 @@ def _share(kept: Sequence[bool]) -> str | None:
     return f"{sum(kept)}/{len(kept)}" if kept else None
 
 
-def lossless_rows(outputs: Sequence[Output], count: TokenCounter) -> list[Row]:
-    """Return what the table form saves, without loss, of JSON results over the least size."""
-    rows = []
-    for output in outputs:
-        tokens = count(output.text)
-        if output.family == "json" and tokens > LEAST_TOKENS:
-            after = count(lossless_json(read_any_json(output.text)))
-            rows.append(
-                {"output": f"{output.name} ({tokens} tokens)", "saved without loss %": 100 * (1 - after / tokens)}
-            )
-    return rows
-
-
 def run(outputs: Sequence[Output], count: TokenCounter, *, peers: bool, headroom_python: str | None) -> list[Row]:
-    """Return rows by method and family."""
     methods = {OURS: ours()}
     if peers:
         methods["head + tail"] = head_and_tail
@@ -222,7 +204,6 @@ def main() -> None:
         tables[f"Tool results, {name}"] = run(
             outputs, count, peers=not chosen.ours_only, headroom_python=chosen.headroom
         )
-        tables[f"JSON without loss, {name}"] = lossless_rows(outputs, count)
     names = [system.name for system in systems()][: 3 if chosen.quick else None]
     for name, rows in measure_logs(second_logs(SEED, names=names), count).items():
         tables[f"Logs by {name}"] = rows

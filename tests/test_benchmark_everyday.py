@@ -16,7 +16,7 @@ from benchmarks.data import read_jsonl
 from benchmarks.everyday import (
     FILL,
     OURS,
-    Fixed,
+    FullTurns,
     Sent,
     Tally,
     ask,
@@ -75,8 +75,8 @@ def test_tokens_are_counted_apart_where_something_is_needed_and_where_nothing_is
 
 
 def test_a_change_is_followed_to_the_question_after_it(talks: list[Talk]) -> None:
-    everything = list(ask(talks, lambda: Fixed(estimate_text_tokens, lambda question: range(question.after))))
-    needed = list(ask(talks, lambda: Fixed(estimate_text_tokens, lambda q: [group[0] for group in q.needed])))
+    everything = list(ask(talks, lambda: FullTurns(estimate_text_tokens, lambda question, *_: range(question.after))))
+    needed = list(ask(talks, lambda: FullTurns(estimate_text_tokens, lambda q, *_: [group[0] for group in q.needed])))
     assert changes(everything) == {"changes": 1, "old turn at the change": 100.0, "old turn after it": 100.0}
     assert changes(needed) == {"changes": 1, "old turn at the change": 0.0, "old turn after it": 0.0}
 
