@@ -161,21 +161,17 @@ def _cut(turn: GeneratedTurn, size: int, rng: random.Random) -> str:
     """Return so many words of a turn, from a random place on."""
     results = words(f"{turn.user} {turn.assistant}")
     at = rng.randrange(len(results))
-    return _written((results * (2 + size // len(results)))[at : at + size])
-
-
-def _written(results: Sequence[str]) -> str:
-    return "".join(word if word[0] > "\u2fff" else f" {word} " for word in results).replace("  ", " ").strip()
+    some = (results * (2 + size // len(results)))[at : at + size]
+    return "".join(word if word[0] > "\u2fff" else f" {word} " for word in some).replace("  ", " ").strip()
 
 
 def generate_cases(count: int, *, seed: int, open_run: bool) -> list[Case]:
     """Return histories, the same for the same seed; an open run goes on after the question, maybe without results."""
     rng = random.Random(seed)
-    return [_case(rng, open_run) for _ in range(count)]
+    return [_case(_Author(rng), rng, open_run) for _ in range(count)]
 
 
-def _case(rng: random.Random, open_run: bool) -> Case:
-    author = _Author(rng)
+def _case(author: _Author, rng: random.Random, open_run: bool) -> Case:
     head = rng.choice((0, 0, 1, 1, 2))
     for _ in range(head):
         author.say("system", 3, 15)

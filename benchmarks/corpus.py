@@ -277,10 +277,8 @@ def _sentence(words: list[str], language: Language, end: str) -> str:
 def _extra(rng: random.Random) -> str:
     """Return a number, a date, a version or an identifier that only one turn holds, or ""."""
     drawn = rng.random()
-    if drawn < 0.08:
-        return f"job_{rng.getrandbits(24):06x}"
     if drawn < 0.2:
-        return str(rng.randint(2, 9999))
+        return f"job_{rng.getrandbits(24):06x}" if drawn < 0.08 else str(rng.randint(2, 9999))
     if drawn < 0.25:
         return f"v{rng.randint(0, 9)}.{rng.randint(0, 20)}.{rng.randint(0, 9)}"
     return f"20{rng.randint(20, 29)}-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}" if drawn < 0.3 else ""

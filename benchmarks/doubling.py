@@ -142,16 +142,10 @@ def _public_functions() -> Iterator[Case]:
         for name, function in vars(module).items():
             if name.startswith("_") or not inspect.isfunction(function) or function.__module__ != info.name:
                 continue
-            parameters = inspect.signature(function).parameters.values()
-            needed = [
-                str(each.annotation)
-                for each in parameters
-                if each.default is each.empty and each.kind < each.KEYWORD_ONLY
-            ]
-            others = [each for each in parameters if each.default is each.empty and each.kind == each.KEYWORD_ONLY]
-            if len(needed) != 1 or others:
+            needed = [each for each in inspect.signature(function).parameters.values() if each.default is each.empty]
+            if len(needed) != 1 or needed[0].kind >= inspect.Parameter.KEYWORD_ONLY:
                 continue
-            named, annotation = f"{info.name.removeprefix('gatekeeper_core.')}.{name}", needed[0]
+            named, annotation = f"{info.name.removeprefix('gatekeeper_core.')}.{name}", str(needed[0].annotation)
             if of_text := _OF_TEXT.get(annotation):
                 for kind, text in TEXTS.items():
                     make = lambda rng, size, text=text, of_text=of_text: of_text(text(rng, size))  # noqa: E731

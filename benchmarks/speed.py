@@ -69,13 +69,6 @@ def write_conversation(folder: str, turns: int, *, questions: int, more: int) ->
 # --- measuring ------------------------------------------------------------------------------------------------------
 
 
-class Limits(NamedTuple):
-    """What a method may spend at one size, in seconds: on its answers, and on loading turn by turn."""
-
-    seconds: float
-    load: float
-
-
 @dataclass
 class Measured:
     """Answers of one method at one size, by round, and why there are none, or no more."""
@@ -98,15 +91,15 @@ class Measured:
 class Running:
     """One method at one size, in its process."""
 
-    def __init__(self, method: Method, talk: Conversation, limits: Limits) -> None:
+    def __init__(self, method: Method, talk: Conversation, seconds: float) -> None:
         self.measured = Measured(method.name, talk.turns)
-        self._method, self._talk, self._limits = method, talk, limits
+        self._method, self._talk, self._seconds = method, talk, seconds
         self._spent = {"asks": 0.0, "adds": 0.0}
         self._worker = Worker(method)
 
-    def start(self) -> None:
+    def start(self, load_seconds: float) -> None:
         """Load the conversation and warm up; a slow first answer counts as that of the first round."""
-        self.measured.load = self._tell("load", path=self._talk.path, count=self._talk.turns, limit=self._limits.load)
+        self.measured.load = self._tell("load", path=self._talk.path, count=self._talk.turns, limit=load_seconds)
         first = self._tell("ask", question=self._talk.questions[0].text)
         if first and first["wall"] > SLOW_NS:
             self._note("asks", 0, first)
@@ -115,11 +108,11 @@ class Running:
                 self._tell("ask", question=question.text)
 
     def ask(self, at: int) -> None:
-        if at not in self.measured.asks and self._spent["asks"] < self._limits.seconds:
+        if at not in self.measured.asks and self._spent["asks"] < self._seconds:
             self._note("asks", at, self._tell("ask", question=self._talk.questions[at].text))
 
     def add(self, at: int) -> None:
-        if self._method.adds and self._spent["adds"] < self._limits.seconds:
+        if self._method.adds and self._spent["adds"] < self._seconds:
             user, assistant = self._talk.more[at]
             self._note("adds", at, self._tell("add", user=user, assistant=assistant))
 
@@ -143,16 +136,19 @@ class Running:
             return {}
 
 
-def measure(talk: Conversation, methods: Sequence[Method], limits: Limits) -> list[Measured]:
+def measure(
+    talk: Conversation, methods: Sequence[Method], *, seconds: float, load_seconds: float = LOAD_SECONDS
+) -> list[Measured]:
     """Return what each method gives on a conversation: every question is asked of all before the next one is.
 
-    A process that has failed stays silent; ``left_out`` has its reason.
+    A process that has failed stays silent; ``left_out`` has its reason. The limits are those of a method: on its
+    answers, and on loading turn by turn.
     """
     running = []
     for method in methods:
         _say(f"{talk.turns:,} turns: loading {method.name}")
-        running.append(Running(method, talk, limits))
-        running[-1].start()
+        running.append(Running(method, talk, seconds))
+        running[-1].start(load_seconds)
     for step, rounds in ((Running.ask, len(talk.questions)), (Running.add, len(talk.more))):
         _say(f"{talk.turns:,} turns: {rounds} rounds of {step.__name__}")
         for at in range(rounds):
@@ -187,7 +183,6 @@ def chosen_methods(turns: int, earlier: Sequence[Measured], *, ours_only: bool) 
 
 def run(options: argparse.Namespace) -> tuple[Tables, list[list[Measured]]]:
     """Return all tables by title, and what was measured size by size."""
-    limits = Limits(options.seconds, LOAD_SECONDS)
     tables: Tables = {}
     everything: list[list[Measured]] = []
     with tempfile.TemporaryDirectory() as folder:
@@ -196,7 +191,7 @@ def run(options: argparse.Namespace) -> tuple[Tables, list[list[Measured]]]:
             talk = write_conversation(folder, size, questions=options.rounds, more=options.adds)
             earlier = [each for measured in everything for each in measured]
             methods, silent = chosen_methods(size, earlier, ours_only=options.ours_only)
-            measured = [*measure(talk, methods, limits), *silent]
+            measured = [*measure(talk, methods, seconds=options.seconds), *silent]
             everything.append(measured)
             tables[f"One question, {size:,} turns"] = ask_rows(measured, talk.questions)
             tables[f"One more turn, {size:,} turns"] = add_rows(measured)

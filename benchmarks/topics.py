@@ -15,6 +15,7 @@ found where both turns are on one subject; beside it, the topics alone, without 
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -73,13 +74,8 @@ def _per_cent(part: int, total: int) -> float:
 
 def tallied(pairs: Iterable[tuple[bool, bool]]) -> Counts:
     """Return the counts of pairs (called a switch, is a shift)."""
-    judged_pairs = list(pairs)
-    return Counts(
-        hits=sum(called and shift for called, shift in judged_pairs),
-        false=sum(called and not shift for called, shift in judged_pairs),
-        missed=sum(shift and not called for called, shift in judged_pairs),
-        quiet=sum(not shift and not called for called, shift in judged_pairs),
-    )
+    counts = Counter(pairs)
+    return Counts(counts[True, True], counts[True, False], counts[False, True], counts[False, False])
 
 
 def judged_positions(utterances: Sequence[Utterance]) -> list[tuple[int, bool]]:
