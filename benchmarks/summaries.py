@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.data import as_blocks, read_dialogues, read_locomo, sampled, topic_sets
@@ -83,8 +84,8 @@ def talk_of(blocks: Sequence[Block]) -> Talk:
 
 def ours(talk: Talk, language: str) -> list[Line]:
     locale: Any = language
-    config = SummaryConfig(locale=locale, max_summary_tokens=MAX_TOKENS)
-    summaries = ThreadSummary(InMemoryStore(), config=config)
+    config = SummaryConfig(max_summary_tokens=MAX_TOKENS)
+    summaries = ThreadSummary(InMemoryStore(), config=config, locale=locale)
     summary = None
     for stop in (*range(EVERY, len(talk.messages), EVERY), len(talk.messages)):
         summary = summaries.update_if_needed(Thread("talk", talk.messages[:stop])).summary
@@ -172,12 +173,6 @@ def chosen(talk: Talk, method: str, language: str) -> list[Line]:
 # --- The measures -----------------------------------------------------------------------------------------------------
 
 
-def answer_terms(question: Question, talk: Talk, names: set[str]) -> set[str]:
-    """Return the telling words of an answer that a message of its evidence holds, the speakers' names aside."""
-    frequencies = set().union(*(telling_terms(talk.messages[talk.places[one]].text) for one in question.evidence))
-    return (telling_terms(question.answer) & frequencies) - names
-
-
 def question_measures(talk: Talk, questions: Sequence[Question], kept: Sequence[Line]) -> dict[str, list[float]]:
     """Return by measure a value for each question that it counts, 0 to 1."""
     texts_by_seq: dict[int, set[str]] = {}
@@ -186,7 +181,11 @@ def question_measures(talk: Talk, questions: Sequence[Question], kept: Sequence[
     terms = set().union(*texts_by_seq.values())
     names = set().union(*(telling_terms(message.text.partition(":")[0]) for message in talk.messages[:4]))
     answerable = [one for one in questions if all(name in talk.places for name in one.evidence)]
-    answers = [(one, words) for one in answerable if (words := answer_terms(one, talk, names))]
+    answers = list[tuple[Question, set[str]]]()
+    for one in answerable:
+        evidence = set().union(*(telling_terms(talk.messages[talk.places[name]].text) for name in one.evidence))
+        if words := telling_terms(one.answer) & evidence - names:
+            answers.append((one, words))
     return {
         "evidence": [float(any(talk.places[name] in texts_by_seq for name in one.evidence)) for one in answerable],
         "answers": [len(words & terms) / len(words) for _, words in answers],
@@ -213,11 +212,8 @@ def _idf_of(terms: set[str], idf: Mapping[str, float]) -> float:
 
 def idf_over(dialogues: Sequence[Dialogue]) -> dict[str, float]:
     """Return the idf of every telling word, by how many dialogues hold it."""
-    frequencies = Counter(
-        term
-        for each in dialogues
-        for term in set().union(*(telling_terms(texts_by_seq.text) for texts_by_seq in each.utterances))
-    )
+    terms_of = [set().union(*(telling_terms(utterance.text) for utterance in each.utterances)) for each in dialogues]
+    frequencies = Counter(chain.from_iterable(terms_of))
     return {term: math.log(1 + len(dialogues) / count) for term, count in frequencies.items()}
 
 
@@ -227,19 +223,18 @@ def idf_over(dialogues: Sequence[Dialogue]) -> dict[str, float]:
 def english_rows(conversations: Sequence[Conversation], *, peers: bool) -> list[Row]:
     rows = []
     for part, most in ((f"first {FIRST_MESSAGES} messages", FIRST_MESSAGES), ("all", None)):
-        talks = [(_begun(talk_of(each.blocks), most), each.questions) for each in conversations]
+        talks = []
+        for each in conversations:
+            messages, places = talk_of(each.blocks)
+            stop = len(messages) if most is None else most
+            begun = {name: at for name, at in places.items() if at < stop}
+            talks.append((Talk(messages[:stop], begun), each.questions))
         for method in (*PEERS, OURS) if peers else (OURS,):
             kept = [chosen(talk, method, "en") for talk, _ in talks]
-            measures = [
-                question_measures(talk, answerable, each) for (talk, answerable), each in zip(talks, kept, strict=True)
-            ]
-            rows.append({"method": method, "conversation": part, **_means(measures), **_sizes(kept)})
+            both = zip(talks, kept, strict=True)
+            measures = [question_measures(talk, questions, each) for (talk, questions), each in both]
+            rows.append({"method": method, "conversation": part, **_means(measures)})
     return rows
-
-
-def _begun(talk: Talk, most: int | None) -> Talk:
-    stop = len(talk.messages) if most is None else most
-    return Talk(talk.messages[:stop], {name: at for name, at in talk.places.items() if at < stop})
 
 
 def chinese_rows(name: str, dialogues: Sequence[Dialogue], idf: Mapping[str, float], *, peers: bool) -> list[Row]:
@@ -251,7 +246,7 @@ def chinese_rows(name: str, dialogues: Sequence[Dialogue], idf: Mapping[str, flo
     for method in (*PEERS, OURS) if peers else (OURS,):
         kept = [chosen(talk, method, "zh") for talk in talks]
         measures = [word_measures(talk, each, idf) for talk, each in zip(talks, kept, strict=True)]
-        rows.append({"method": method, "set": name, **_means(measures), **_sizes(kept)})
+        rows.append({"method": method, "set": name, **_means(measures)})
     return rows
 
 
@@ -261,16 +256,6 @@ def _means(measures: Sequence[Mapping[str, Sequence[float]]]) -> Row:
         values = [value for each in measures for value in each[measure]]
         means[measure] = 100 * math.fsum(values) / len(values) if values else None
     return means
-
-
-def _sizes(kept: Sequence[Sequence[Line]]) -> Row:
-    """Return the mean number of sentences and of their tokens."""
-    count, most = TokenEstimator(), max(1, len(kept))
-    unique = [dict.fromkeys(line.text for line in each) for each in kept]
-    return {
-        "sentences": sum(map(len, unique)) // most,
-        "tokens": sum(count("\n".join(each)) for each in unique) // most,
-    }
 
 
 def main() -> None:
