@@ -181,7 +181,7 @@ def question_measures(talk: Talk, questions: Sequence[Question], kept: Sequence[
     terms = set().union(*texts_by_seq.values())
     names = set().union(*(telling_terms(message.text.partition(":")[0]) for message in talk.messages[:4]))
     answerable = [one for one in questions if all(name in talk.places for name in one.evidence)]
-    answers = list[tuple[Question, set[str]]]()
+    answers: list[tuple[Question, set[str]]] = []
     for one in answerable:
         evidence = set().union(*(telling_terms(talk.messages[talk.places[name]].text) for name in one.evidence))
         if words := telling_terms(one.answer) & evidence - names:
