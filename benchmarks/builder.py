@@ -95,9 +95,9 @@ def newest(conversation: Conversation, count: TokenCounter, max_tokens: int) -> 
     messages, trim = [Message("system", SYSTEM), *messages_of(conversation)], trimmer(lambda each: count(each.text))
 
     def ask(question: str) -> tuple[Collection[int], int]:
-        asked = count(question)
-        sent = trim(messages, max_tokens=max_tokens - asked, include_system=True, start_on="human")
-        return [at - 1 for at in sent if at], sum(count(messages[at].text) for at in sent) + asked
+        question_tokens = count(question)
+        sent = trim(messages, max_tokens=max_tokens - question_tokens, include_system=True, start_on="human")
+        return [at - 1 for at in sent if at], sum(count(messages[at].text) for at in sent) + question_tokens
 
     return ask
 

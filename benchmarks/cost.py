@@ -20,7 +20,7 @@ import argparse
 import sys
 from itertools import accumulate, product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.budget import counter
 from benchmarks.cost_account import CACHES, FIXED_TOKENS, PRICE_SETS, Setting, Way, Workbench
@@ -34,7 +34,7 @@ from benchmarks.report import Row, options, print_table, settings_of, write_json
 from benchmarks.talks import OWN, read_everyday
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from gatekeeper_core import TokenCounter
 
@@ -102,7 +102,7 @@ def worst_ratio(dollars: Sequence[float], everything: Sequence[float]) -> tuple[
     """Return the largest ratio of what is paid up to some call from the fourth on, and how many are over the promise.
 
     >>> worst_ratio([1, 1, 1, 3, 0], [1, 1, 1, 1, 1])
-    (1.5, 0.5)
+    (1.5, 1.0)
     """
     ratios = [ours / theirs for ours, theirs in zip(accumulate(dollars), accumulate(everything), strict=True)]
     ratios = ratios[FIRST_CALL - 1 :] or ratios[-1:]
@@ -161,20 +161,23 @@ def against_hindsight(rows: Sequence[Row]) -> list[Row]:
 # --- the tables -----------------------------------------------------------------------------------------------------
 
 
+def _cells(rows: Iterable[Row], *keys: str) -> Iterator[tuple[Row, list[Row]]]:
+    """Yield the rows that are equal in some keys, with the values of these."""
+    cells: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        cells.setdefault(tuple(row[key] for key in keys), []).append(row)
+    for values, each in cells.items():
+        yield dict(zip(keys, values, strict=True)), each
+
+
 def by_cell(rows: Iterable[Row]) -> list[Row]:
     """Return one row for each way and group at one price set and cache, with a column for each fixed part."""
-    cells: dict[tuple[str, ...], list[Row]] = {}
-    for row in rows:
-        cells.setdefault((row["corpus"], row["turns"], str(row["size"] or ""), row["way"]), []).append(row)
     table = []
-    for (corpus, turns, size, way), each in cells.items():
+    for cell, each in _cells(rows, "corpus", "turns", "size", "way"):
         needed = [row["needed"] for row in each if row["needed"] is not None]
         table.append(
             {
-                "corpus": corpus,
-                "turns": turns,
-                "tokens": size,
-                "way": way,
+                **{"tokens" if key == "size" else key: value or "" for key, value in cell.items()},
                 **{f"$ {row['fixed']}": f"{row['dollars']:.3f}" for row in each},
                 **{f"ratio {row['fixed']}": f"{row['ratio']:.2f}" for row in each},
                 "worst": f"{max(row['worst'] for row in each):.3f}",
@@ -187,14 +190,9 @@ def by_cell(rows: Iterable[Row]) -> list[Row]:
 
 def by_way(rows: Iterable[Row]) -> list[Row]:
     """Return how often and how far each way is over the promise, at each price set and cache."""
-    cells: dict[tuple[str, str, str], list[Row]] = {}
-    for row in rows:
-        cells.setdefault((row["way"], row["prices"], row["cache"]), []).append(row)
     return [
         {
-            "way": way,
-            "prices": prices,
-            "cache": state,
+            **cell,
             "cells": len(each),
             f"cells over {PROMISE}": sum(row["worst"] > PROMISE for row in each),
             "worst": f"{max(row['worst'] for row in each):.3f}",
@@ -202,7 +200,7 @@ def by_way(rows: Iterable[Row]) -> list[Row]:
             "mean ratio": f"{sum(row['ratio'] for row in each) / len(each):.2f}",
             **_to_hindsight(each),
         }
-        for (way, prices, state), each in cells.items()
+        for cell, each in _cells(rows, "way", "prices", "cache")
     ]
 
 

@@ -207,9 +207,8 @@ class Workbench:
     def prompt(self, positions: Iterable[int]) -> Prompt:
         """Return the prompt that sends these messages as they are, with a mark at its end."""
         kept = list(positions)
-        return Prompt(
-            [self.full_pieces[at] for at in kept], (len(kept) - 1,), frozenset(self.turn_of[at] for at in kept)
-        )
+        turns = frozenset(self.turn_of[at] for at in kept)
+        return Prompt([self.full_pieces[at] for at in kept], (len(kept) - 1,), turns)
 
     def _views(self, passthrough_below: int) -> list[HistoryView]:
         config = HistoryConfig(token_budget=self.budget, passthrough_below=passthrough_below)

@@ -101,15 +101,12 @@ def script(seed: int) -> Iterator[Request]:
         event += ", cold" if is_cold else ""
         for step in range(1 + (draw.randint(1, rounds) if draw.random() < tools else 0)):
             if step:
-                calls = [
-                    ToolCall(f"{turn}-{step}-{at}", "read", f'{{"page": {at}}}') for at in range(draw.choice((1, 1, 3)))
-                ]
+                count = draw.choice((1, 1, 3))
+                calls = [ToolCall(f"{turn}-{step}-{at}", "read", f'{{"page": {at}}}') for at in range(count)]
                 messages.append(Message("assistant", "", tool_calls=tuple(calls)))
                 sizes = [round(math.exp(draw.uniform(1, math.log(largest)))) for _ in calls]
-                results = [_words(draw, size) for size in sizes]
-                messages += [
-                    Message("tool", text, tool_call_id=call.id) for text, call in zip(results, calls, strict=True)
-                ]
+                results = zip([_words(draw, size) for size in sizes], calls, strict=True)
+                messages += [Message("tool", text, tool_call_id=call.id) for text, call in results]
                 now += draw.uniform(2, 20)
             yield Request(event if not step else "step", tuple(messages), now, step)
         messages.append(Message("assistant", f"Noted {turn}: {_words(draw, draw.randint(1, 2 * answer))}"))
@@ -170,20 +167,10 @@ def paid_calls(seed: int) -> Iterator[PaidCall]:
         prompts = [[(b"fixed", fixed), *map(pieces.of, each)] for each in (sent, messages)]
         paid += ours.dollars(prompts[0], [0, *_marks(sent, view)], now=now)
         everything += theirs.dollars(prompts[1], [0, len(messages)], now=now)
-        yield PaidCall(
-            seed,
-            model,
-            number,
-            event,
-            step,
-            bill.action,
-            bill.reason,
-            len(bill.recalled),
-            sum(tokens for _, tokens in prompts[0]),
-            sum(tokens for _, tokens in prompts[1]),
-            paid / everything,
-            bill.paid / bill.everything_paid,
-        )
+        sent_tokens, all_tokens = (sum(tokens for _, tokens in prompt) for prompt in prompts)
+        done = bill.action, bill.reason, len(bill.recalled)
+        ratios = paid / everything, bill.paid / bill.everything_paid
+        yield PaidCall(seed, model, number, event, step, *done, sent_tokens, all_tokens, *ratios)
 
 
 def _count(text: str) -> int:

@@ -244,27 +244,21 @@ def _prompts(bench: Workbench, costs: _Costs, moments: set[int]) -> list[Prompt]
         body, lacking = (*costs.chosen[since], *range(since, at)), costs.lacking(since, at)
         pieces = [bench.full_pieces[side] for turn in body for side in (2 * turn, 2 * turn + 1)]
         digest, question_tokens = bench.full_pieces[call.stop - 1]
-        question = (
-            (b"told for %d" % at, question_tokens + costs.recalled_tokens(at, lacking))
-            if lacking
-            else (digest, question_tokens)
-        )
+        question = digest, question_tokens
+        if lacking:
+            question = b"told for %d" % at, question_tokens + costs.recalled_tokens(at, lacking)
         mark = len(pieces) - bool(lacking)
         turns = frozenset((*body, *lacking))
         prompts.append(Prompt([*pieces, question], (mark,) if mark >= 0 else (), turns))
     return prompts
 
 
+_put_aside = partial(policy, strategy="cache", puts_aside=True)
 OURS = (
     Way("selection, as sent", selected_and_marked),
     Way("selection, fixed part marked", selected),
     Way("cache", partial(policy, strategy="cache"), knows_prices=True),
-    Way(
-        "cache, results put aside",
-        partial(policy, strategy="cache", puts_aside=True),
-        knows_prices=True,
-        corpora=("agent",),
-    ),
+    Way("cache, results put aside", _put_aside, knows_prices=True, corpora=("agent",)),
     Way("gate", partial(policy, strategy="gate"), knows_prices=True),
 )
 HINDSIGHT = Way("hindsight", hindsight, knows_prices=True, corpora=("session", "locomo"))

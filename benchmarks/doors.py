@@ -117,7 +117,6 @@ def through_chat_memory(talk: Talk, count: TokenCounter, config: HistoryConfig) 
 
 
 def through_buffer(talk: Talk, count: TokenCounter, config: HistoryConfig) -> Iterator[list[str]]:
-    """Yield what ``GatekeeperMemoryBuffer`` gives for each question."""
     from llama_index.core.base.llms.types import ChatMessage
 
     from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer
@@ -154,9 +153,8 @@ def exchanges(talk: Talk) -> list[tuple[str, str]]:
 
 def signs(talk: Talk) -> list[set[str]]:
     """Return for each turn the sentences that no other turn has."""
-    spoken = [
-        {text[span.start : span.stop].strip() for text in turn for span in sentences(text)} for turn in exchanges(talk)
-    ]
+    turns = exchanges(talk)
+    spoken = [{text[span.start : span.stop].strip() for text in turn for span in sentences(text)} for turn in turns]
     counts = Counter(chain.from_iterable(spoken))
     return [{sign for sign in turn if counts[sign] == 1 and len(sign) >= SHORTEST_SIGN} for turn in spoken]
 

@@ -72,9 +72,8 @@ def _numbered(line: str, head: str = "") -> Text:
 
 
 def _json(rng: random.Random, size: int) -> str:
-    return json.dumps(
-        [{"id": at, "name": f"n{number}"} for at, number in enumerate(rng.choices(range(9999), k=size // 32))]
-    )
+    numbers = enumerate(rng.choices(range(9999), k=size // 32))
+    return json.dumps([{"id": at, "name": f"n{number}"} for at, number in numbers])
 
 
 def _talk(rng: random.Random, size: int) -> str:
@@ -269,9 +268,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     rows, above = [], 0
     for name, same in groupby((case for case in cases() if chosen.only in case.name), key=lambda case: case.name):
-        case, grown = max(
-            ((case, _settled(case, chosen.limit)) for case in same), key=lambda each: each[1].exponent or 0
-        )
+        settled = ((case, _settled(case, chosen.limit)) for case in same)
+        case, grown = max(settled, key=lambda each: each[1].exponent or 0)
         above += (grown.exponent or 0) > chosen.limit
         shown = "-" if grown.exponent is None else f"{grown.exponent:.2f}"
         row = {"function": name, "worst with": case.kind, "size": grown.size, "unit": case.unit}

@@ -49,14 +49,10 @@ def turns_of(conversations: Sequence[Conversation], *, count: int) -> tuple[list
     for at, number in sorted(random.Random(SEED).sample(places, min(count, len(places)))):
         talk, question = conversations[at], conversations[at].questions[number]
         place = TurnId(talk.name, 1, number)
-        past = [
-            message
-            for block in talk.blocks
-            for message in (
-                Message("user", block.user, created_at=block.written),
-                Message("assistant", block.assistant, created_at=block.written),
-            )
-        ]
+        past = list[Message]()
+        for block in talk.blocks:
+            past += [Message("user", block.user, created_at=block.written)]
+            past += [Message("assistant", block.assistant, created_at=block.written)]
         answers[place] = question.answer
         turns.append(SampledTurn(place, (*past, Message("user", question.text)), len(past), question.text, "", ""))
     return turns, answers
@@ -68,11 +64,11 @@ def f1(answer: str, expected: str) -> float:
     >>> round(f1("It was in May 2023.", "May 2023"), 2)
     0.57
     """
-    meaning, expected_words = (
-        Counter(word for word in _WORD.findall(text.casefold()) if word not in _ARTICLES) for text in (answer, expected)
-    )
-    shared = (meaning & expected_words).total()
-    return 2 * shared / (meaning.total() + expected_words.total()) if shared else 0.0
+    first, second = (Counter(_WORD.findall(text.casefold())) for text in (answer, expected))
+    for article in _ARTICLES:
+        del first[article], second[article]
+    shared = (first & second).total()
+    return 2 * shared / (first.total() + second.total()) if shared else 0.0
 
 
 def rows_of(verdicts: Verdicts, answers: dict[TurnId, str]) -> list[Row]:

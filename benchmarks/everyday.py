@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -74,8 +73,6 @@ class Sent(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """One question, measured."""
-
     hit: float | None
     info: float | None
     tokens: int
@@ -113,8 +110,6 @@ class Method:
 
 
 class Gatekeeper(Method):
-    """The library, with its cuts."""
-
     def __init__(
         self,
         count: TokenCounter,
@@ -188,9 +183,7 @@ def ways(labelled: LabelledSet, count: TokenCounter, *, peers: bool) -> list[Way
     all_ways += [Way(FILL, budget, ours(budget, GatekeeperConfig(strategy="fill"))) for budget in labelled.fills]
     if peers:
         all_ways += [Way(name, budget, peer(name, budget)) for budget in labelled.fills for name in PEERS]
-        all_ways.append(
-            Way("needed turns, whole", None, lambda: FullTurns(count, lambda question, *_: _needed(question)))
-        )
+        all_ways.append(Way("needed turns, whole", None, lambda: FullTurns(count, lambda one, *_: _needed(one))))
         all_ways.append(Way("everything", None, lambda: FullTurns(count, lambda _, blocks, __: range(len(blocks)))))
     return all_ways
 
@@ -202,11 +195,9 @@ def _needed(question: Question) -> list[int]:
 # --- the measures ---------------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
 class Tally:
-    """The outcomes of some questions."""
-
-    outcomes: list[Outcome] = field(default_factory=list)
+    def __init__(self, outcomes: Iterable[Outcome] = ()) -> None:
+        self.outcomes = [*outcomes]
 
     def row(self) -> Row:
         """Return the means, in per cent and tokens; None where no question is of that sort."""

@@ -161,13 +161,11 @@ def main() -> None:
     lines = []
     for table, signs in SIGNS.items():
         weights = {name: fitted(rows, table) for name, rows in groups.items()}
-        first, second = (
-            loss(groups[own], table, weights[other]) for own, other in zip(FILES, [*FILES][::-1], strict=True)
-        )
+        pairs = zip(FILES, reversed(FILES), strict=True)
+        first, second = (loss(groups[own], table, weights[other]) for own, other in pairs)
         print(f"{table}: log loss {first:.3f} and {second:.3f} with the weights of the other group")
-        lines += [
-            "\t".join([table, sign, *(f"{each[sign]:.3f}" for each in weights.values())]) for sign in ("bias", *signs)
-        ]
+        figures = {sign: "\t".join(f"{each[sign]:.3f}" for each in weights.values()) for sign in ("bias", *signs)}
+        lines += [f"{table}\t{sign}\t{shown}" for sign, shown in figures.items()]
     print("\n".join(lines))
     if chosen.write:
         head = (

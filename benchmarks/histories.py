@@ -42,17 +42,15 @@ class History(Method):
         self._messages += [Message("user", block.user), Message("assistant", block.assistant)]
 
     def send(self, question: Question) -> list[Sent]:
-        view = select_history(
-            [*self._messages, Message("user", question.text)], gatekeeper=self._gatekeeper, config=self._config
-        )
-        cut = dict(view.replaced)
-        return [self._sent(turn, cut) for turn in sorted(view.turns)]
-
-    def _sent(self, turn: int, cut: dict[int, Message]) -> Sent:
-        places = (2 * turn, 2 * turn + 1)
-        texts = [cut.get(at, self._messages[at]).text for at in places]
-        full = sum(self._count(self._messages[at].text) for at in places)
-        return Sent(turn, "\n".join(texts), sum(map(self._count, texts)), full)
+        messages = [*self._messages, Message("user", question.text)]
+        view = select_history(messages, gatekeeper=self._gatekeeper, config=self._config)
+        cut, sent = dict(view.replaced), list[Sent]()
+        for turn in sorted(view.turns):
+            places = (2 * turn, 2 * turn + 1)
+            texts = [cut.get(at, self._messages[at]).text for at in places]
+            full = sum(self._count(self._messages[at].text) for at in places)
+            sent.append(Sent(turn, "\n".join(texts), sum(map(self._count, texts)), full))
+        return sent
 
 
 def measured(talks: Sequence[Talk], count: TokenCounter, **arguments: Any) -> Row:

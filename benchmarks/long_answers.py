@@ -45,21 +45,13 @@ BUDGET = 4000
 
 
 class Subject(NamedTuple):
-    """A topic.
-
-    Attributes:
-        name: what it is called.
-        opening: how the user opens it.
-        question: a question that goes back to it.
-        fact: the sentence that answers that.
-        things: what the rest of the answer is about, with ``|`` between.
-    """
+    """A topic, the user's opening, a question that goes back to it, the sentence that answers that, and the rest."""
 
     name: str
     opening: str
     question: str
     fact: str
-    things: str
+    things: str  # of the rest of the answer, with "|" between
 
 
 class LongTalk(NamedTuple):
@@ -182,9 +174,8 @@ def main() -> None:
     config = GatekeeperConfig(trim=not chosen.whole)
     rows = [{"door": name, **measured(talks, door, count, gatekeeper=config)} for name, door in DOORS.items()]
     everything = sum(count(message.text) for talk in talks for message in talk.messages[:-1]) / len(talks)
-    report(
-        chosen, "long_answers", {"Answers of thirty sentences: the past that is sent": rows}, history=round(everything)
-    )
+    title = "Answers of thirty sentences: the past that is sent"
+    report(chosen, "long_answers", {title: rows}, history=round(everything))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ one of ten such utterances reaches by its vector.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.data import TOPIC_SETS, read_dialogues, read_memories, sampled
@@ -88,13 +89,8 @@ def measure(memories: Memories, queries: Sequence[MemoryQuery], rank: Ranker, va
         turns = query.turns if variant == VARIANTS[1] else query.turns[-1:]
         ranked = [memories[query.user][at].ids[0] for at in rank(query, turns)]
         for depth in DEPTHS:
-            sums[depth] += recall_at(ranked, query.gold, depth)
+            sums[depth] += len({*ranked[:depth]} & {*query.gold}) / len({*query.gold})
     return {f"R@{depth}": 100 * total / max(1, len(queries)) for depth, total in sums.items()}
-
-
-def recall_at(ranked: Sequence[str], gold: Sequence[str], depth: int) -> float:
-    """Return which share of the gold memories stands among the first, 0..1."""
-    return len(set(ranked[:depth]) & set(gold)) / len(set(gold))
 
 
 def selection(memories: Memories, encoder: TextEncoder | None = None) -> Ranker:
@@ -160,13 +156,8 @@ def unrelated(folder: Path) -> list[str]:
     for each in TOPIC_SETS:
         path = folder / "topics" / each.file
         if each.language == "zh" and path.is_file():
-            spoken = [
-                utterance.text
-                for dialogue in read_dialogues(path)
-                for utterance in dialogue.utterances
-                if utterance.role == "user"
-            ]
-            results += sampled(spoken, UNRELATED_A_SET)
+            utterances = chain.from_iterable(dialogue.utterances for dialogue in read_dialogues(path))
+            results += sampled([each.text for each in utterances if each.role == "user"], UNRELATED_A_SET)
     return results
 
 
@@ -228,9 +219,8 @@ def main() -> None:
     else:
         title = "Recall of gold memories, per cent"
         table = run(memories, queries, peers=not chosen.ours_only)
-    report(
-        chosen, "long_term_memory", {title: table}, dialogues=len(queries), memories=sum(map(len, memories.values()))
-    )
+    sizes = {"dialogues": len(queries), "memories": sum(map(len, memories.values()))}
+    report(chosen, "long_term_memory", {title: table}, **sizes)
 
 
 if __name__ == "__main__":

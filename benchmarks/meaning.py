@@ -152,13 +152,11 @@ def _time_rows(
 ) -> list[Row]:
     """Return what a question and one more turn take, without and with the embedder; the turns are added."""
     both = {"words": words, "with embedder": meant}
-    asks = {name: each.explain for name, each in both.items()}
+    asks, adds = ({name: getattr(each, way) for name, each in both.items()} for way in ("explain", "add_turn"))
     medians(asks, [(question,) for question in questions[:3]])  # warm up
     taken = {
         "selection": medians(asks, [(question,) for question in questions]),
-        "turn added": medians(
-            {name: each.add_turn for name, each in both.items()}, [(turn.user, turn.assistant) for turn in more]
-        ),
+        "turn added": medians(adds, [(turn.user, turn.assistant) for turn in more]),
     }
     return [
         {"turns": size, "call": what, **{name: f"{ms:,.3f}" for name, ms in each.items()}}

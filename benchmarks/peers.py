@@ -154,30 +154,23 @@ def trimmer(cost: Callable[[Message], int] | None = None) -> Callable[..., list[
 MODEL_ALONE = MULTILINGUAL.name
 FUSED = f"bm25s + {MULTILINGUAL.name}, fused"
 
-PEERS: dict[str, Callable[[Sequence[Block]], Peer]] = {
-    "recency window": RecencyWindow,
-    "rank_bm25": RankBm25,
-    "bm25s + stop words + stemming": Bm25sStemmed,
-    "MiniLM": lambda blocks: Cosine(blocks, MINI_LM),
-    "bm25s + MiniLM, fused": lambda blocks: Fusion(blocks, MINI_LM),
-    MODEL_ALONE: lambda blocks: Cosine(blocks, MULTILINGUAL),
-    FUSED: lambda blocks: Fusion(blocks, MULTILINGUAL),
-}
-
 _BM25S = ("bm25s", "Stemmer")
-_NEEDS: dict[str, tuple[str, ...]] = {
-    "rank_bm25": ("rank_bm25",),
-    "bm25s + stop words + stemming": _BM25S,
-    "MiniLM": MINI_LM.packages,
-    "bm25s + MiniLM, fused": (*_BM25S, *MINI_LM.packages),
-    MODEL_ALONE: MULTILINGUAL.packages,
-    FUSED: (*_BM25S, *MULTILINGUAL.packages),
-}
+_TABLE: tuple[tuple[str, Callable[[Sequence[Block]], Peer], tuple[str, ...]], ...] = (
+    ("recency window", RecencyWindow, ()),
+    ("rank_bm25", RankBm25, ("rank_bm25",)),
+    ("bm25s + stop words + stemming", Bm25sStemmed, _BM25S),
+    ("MiniLM", lambda blocks: Cosine(blocks, MINI_LM), MINI_LM.packages),
+    ("bm25s + MiniLM, fused", lambda blocks: Fusion(blocks, MINI_LM), (*_BM25S, *MINI_LM.packages)),
+    (MODEL_ALONE, lambda blocks: Cosine(blocks, MULTILINGUAL), MULTILINGUAL.packages),
+    (FUSED, lambda blocks: Fusion(blocks, MULTILINGUAL), (*_BM25S, *MULTILINGUAL.packages)),
+)
+PEERS = {name: make for name, make, _ in _TABLE}
+_NEEDS = {name: packages for name, _, packages in _TABLE}
 
 
 def missing(name: str) -> bool:
     """Return whether a package that a peer needs is not installed."""
-    return any(find_spec(package) is None for package in _NEEDS.get(name, ()))
+    return any(find_spec(package) is None for package in _NEEDS[name])
 
 
 def _by_score(scores: list[float]) -> list[int]:

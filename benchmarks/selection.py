@@ -44,35 +44,20 @@ _LARGEST = BUDGETS[-1]
 
 class Tally:
     def __init__(self) -> None:
-        self._recall = self._all_hit = self._verbatim = 0.0
-        self._tokens = self._questions = 0
+        self._questions: list[tuple[float, bool, float, int]] = []
 
     def add(self, evidence: Collection[str], full: Collection[str], tokens: int, *, cut: Collection[str] = ()) -> None:
         """Count one question: evidence, messages that are sent whole, and in part with the words of the answer."""
-        hits = sum(message in full or message in cut for message in evidence)
-        self._recall += hits / len(evidence)
-        self._all_hit += hits == len(evidence)
-        self._verbatim += sum(message in full for message in evidence) / len(evidence)
-        self._tokens += tokens
-        self._questions += 1
+        hits, verbatim = (sum(each in sent for each in evidence) for sent in ({*full, *cut}, full))
+        size = len(evidence)
+        self._questions.append((hits / size, hits == size, verbatim / size, tokens))
 
     def row(self) -> dict[str, float]:
         """Return the means, in per cent and tokens."""
-        count = max(1, self._questions)
-        return {
-            "recall": 100 * self._recall / count,
-            "all-hit": 100 * self._all_hit / count,
-            "verbatim": 100 * self._verbatim / count,
-            "tokens": self._tokens / count,
-        }
-
-
-def gatekeeper_for(
-    conversation: Conversation, config: GatekeeperConfig, count: TokenCounter, embedder: TextEncoder | None = None
-) -> ContextGatekeeper:
-    gatekeeper = ContextGatekeeper(config=config, token_counter=count, embedder=embedder)
-    gatekeeper.sync([(block.user, block.assistant) for block in conversation.blocks])
-    return gatekeeper
+        measures = ("recall", 100), ("all-hit", 100), ("verbatim", 100), ("tokens", 1)
+        columns = list(zip(*self._questions, strict=True)) or [()] * len(measures)
+        count = max(1, len(self._questions))
+        return {name: scale * sum(column) / count for (name, scale), column in zip(measures, columns, strict=True)}
 
 
 def measure_ours(
@@ -84,7 +69,8 @@ def measure_ours(
 ) -> dict[int, Tally]:
     tallies = {budget: Tally() for budget in budgets}
     for conversation in conversations:
-        gatekeeper = gatekeeper_for(conversation, config, count, embedder)
+        gatekeeper = ContextGatekeeper(config=config, token_counter=count, embedder=embedder)
+        gatekeeper.sync([(block.user, block.assistant) for block in conversation.blocks])
         for question in conversation.questions:
             for budget, tally in tallies.items():
                 selection = gatekeeper.explain(question.text, token_budget=budget)
@@ -118,12 +104,9 @@ def measure_ranking(conversations: Iterable[Conversation], rank: Ranking, count:
             order = ranker(question.text, question.evidence)
             for budget, tally in tallies.items():
                 selected, spent = take_in_order(order, costs, budget)
-                tally.add(question.evidence, _messages(conversation, selected), spent)
+                sent = {message for at in selected for message in conversation.blocks[at].ids}
+                tally.add(question.evidence, sent, spent)
     return tallies
-
-
-def _messages(conversation: Conversation, positions: Iterable[int]) -> set[str]:
-    return {message for at in positions for message in conversation.blocks[at].ids}
 
 
 def oracle(conversation: Conversation) -> Callable[[str, Collection[str]], list[int]]:

@@ -67,18 +67,16 @@ class _Turns:
         self._gatekeeper.select(question)
 
 
-class _Conversations:
-    """Conversations of one turn, all of them held."""
+class _Conversations(_Turns):
+    """Conversations of one turn, all of them held; a question goes to the newest."""
 
     def __init__(self) -> None:
-        self._gatekeepers: list[ContextGatekeeper] = []
+        self._held: list[ContextGatekeeper] = []
 
     def add(self, turn: GeneratedTurn) -> None:
-        self._gatekeepers.append(ContextGatekeeper())
-        self._gatekeepers[-1].add_turn(turn.user, turn.assistant)
-
-    def ask(self, question: str) -> None:
-        self._gatekeepers[-1].select(question)
+        self._gatekeeper = ContextGatekeeper()
+        self._held.append(self._gatekeeper)
+        super().add(turn)
 
 
 class _Threads:
@@ -101,7 +99,7 @@ class _Threads:
 class _Soak(NamedTuple):
     """A subject, and whether it keeps what is added to it."""
 
-    make: Callable[[], _Turns | _Conversations | _Threads]
+    make: Callable[[], _Turns | _Threads]
     holds: bool
 
 

@@ -172,8 +172,6 @@ def chosen_methods(turns: int, earlier: Sequence[Measured], *, ours_only: bool) 
     run, silent = [], []
     for method in [*METHODS.values()][: len(_BESIDE) if ours_only else None]:
         reason = reasons.get(method.name, "")
-        if method.max_turns is not None and turns > method.max_turns:
-            reason = reason or f"left out above {method.max_turns:,} turns"
         if method.missing or reason:
             silent.append(Measured(method.name, turns, left_out="" if method.missing else reason))
         else:

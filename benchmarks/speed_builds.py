@@ -28,7 +28,6 @@ from gatekeeper_core import ContextBuilder, ContextBuilderConfig, ContextGatekee
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from benchmarks.speed_methods import Subject
 
 SYSTEM = "You are a helpful assistant."
 _WARM = 5
@@ -46,13 +45,12 @@ def measure(size: int, rounds: int) -> Row:
     pairs = [(turn.user, turn.assistant) for turn in turns]
     messages = tuple(each for user, answer in pairs for each in (Message("user", user), Message("assistant", answer)))
     past, thread = pairs[: size // 2], Thread("t1", messages[:size])
-    questions = [
-        question.text for question in generate_questions(turns[: size // 2], size // 2, rounds + _WARM, seed=SEED)
-    ]
+    drawn = generate_questions(turns[: size // 2], size // 2, rounds + _WARM, seed=SEED)
+    questions = [question.text for question in drawn]
     first = first_build(thread, questions[0])
     builder, gatekeeper = ContextBuilder(), ContextGatekeeper()
     gatekeeper.sync(past)
-    trim = _trim(past)
+    trim = None if METHODS[TRIM].missing else METHODS[TRIM].subject()
     for question in questions[:_WARM]:
         builder.build(thread, question, SYSTEM)
         gatekeeper.select(question)
@@ -62,6 +60,7 @@ def measure(size: int, rounds: int) -> Row:
         "select": gatekeeper.select,
     }
     if trim:
+        trim.load(past)
         calls["trim_messages"] = trim.ask
     middle = medians(calls, [(question,) for question in questions[_WARM:]])
     longer = [thread.continued(messages[size : size + 2 * at + 2]) for at in range(rounds)]
@@ -74,16 +73,6 @@ def measure(size: int, rounds: int) -> Row:
         "first build": f"{first:.0f}",
         "ms a turn": f"{2 * first / size:.2f}",
     }
-
-
-def _trim(past: Sequence[tuple[str, str]]) -> Subject | None:
-    """Return LangChain's ``trim_messages`` over the same turns, None where it is not installed."""
-    method = METHODS[TRIM]
-    if method.missing:
-        return None
-    subject = method.subject()
-    subject.load(past)
-    return subject
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

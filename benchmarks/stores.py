@@ -26,7 +26,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib import import_module
 from itertools import count, islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from benchmarks.corpus import stream_turns
 from benchmarks.report import SEED, Row, Tables, options, report
@@ -85,9 +85,7 @@ class Ours(Shelf):
         self._store = store
 
     def append(self, thread: str, messages: Sequence[Entry]) -> None:
-        converted = [
-            Message("user" if each.role == "user" else "assistant", each.text, id=each.id) for each in messages
-        ]
+        converted = [Message(cast(Any, each.role), each.text, id=each.id) for each in messages]
         self._store.append_messages(_TENANT, thread, converted)
 
     def texts(self, thread: str) -> list[str]:

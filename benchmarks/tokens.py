@@ -105,9 +105,8 @@ def text_row(segments: Segments, profile: str, method: str, estimate: Any) -> Ro
         return {**row, "mean absolute": NOT_INSTALLED}
     errors = 100 * (estimate / segments.tokens[profile] - 1)
     kinds = np.array(segments.kinds)
-    means = [
-        (np.abs(errors[kinds == kind]).mean(), errors[kinds == kind].mean()) for kind in sorted(set(segments.kinds))
-    ]
+    by_kind = [errors[kinds == kind] for kind in sorted(set(segments.kinds))]
+    means = [(np.abs(each).mean(), each.mean()) for each in by_kind]
     absolute, bias = np.mean(means, axis=0)
     low, high = np.percentile(errors, (5, 95))
     figures = {"mean absolute": absolute, "bias": bias, "5th": low, "95th": high, "worst under": errors.min()}

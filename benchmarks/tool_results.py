@@ -2,7 +2,7 @@
 
 Run ``python -m benchmarks.tool_results [--data DIR]``, where ``DIR/tool_results`` holds real tool outputs with needles;
 without it the generated ones alone are measured (``benchmarks/tool_outputs.py``: other shapes). ``--logs`` measures the
-logs of ``benchmarks/second_logs.py`` alone, by format and by system: by another author, one half is held out.
+logs of ``benchmarks/second_logs.py`` alone: by another author, one half is held out.
 Outputs over 600 tokens count. *saved* is the mean share of tokens saved; *errors* and *rare* are measured without a
 question, *asked* with one; *exact* is the share of results that are read back byte for byte through their pointers,
 *same again* of those that a second compression leaves as they are. Quotation marks around a needle do not count: a
@@ -24,6 +24,7 @@ from benchmarks.report import SEED, Row, Tables, options, report
 from benchmarks.second_logs import second_logs, systems
 from benchmarks.tool_outputs import Needle, Output, generated
 from gatekeeper_core import ToolResultCompressor, WorkingMemory
+from gatekeeper_core.context.tool_results.formats.json_results import lossless_json, read_any_json
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 
 if TYPE_CHECKING:
@@ -123,16 +124,6 @@ def measure(outputs: Sequence[Output], make: Callable[[Output], Compressed], cou
     return _rows(_large(outputs, make, count), lambda output: output.family, count)
 
 
-def measure_logs(outputs: Sequence[Output], count: TokenCounter) -> Tables:
-    halves, measured_all = {system.name: system.half for system in systems()}, _large(outputs, ours(), count)
-    labels: dict[str, Callable[[Output], str]] = {
-        "format": lambda output: output.family,
-        "system": lambda output: output.name,
-        "half": lambda output: halves[output.name],
-    }
-    return {name: _rows(measured_all, label, count) for name, label in labels.items()}
-
-
 def _large(outputs: Sequence[Output], make: Callable[[Output], Compressed], count: TokenCounter) -> list[Measured]:
     measured_all = [(output, make(output), count(output.text)) for output in outputs]
     return [each for each in measured_all if each[2] > LEAST_TOKENS]
@@ -151,9 +142,8 @@ def _row(family: str, measured_all: Sequence[Measured], count: TokenCounter) -> 
     for output, each, _ in measured_all:
         for needle in output.needles:
             kept_by_kind[needle.kind].append(needle.text in (each.for_query if needle.kind == "query" else each.plain))
-    speeds = sorted(
-        1e8 * each.seconds / len(output.text) for output, each, _ in measured_all if each.seconds is not None
-    )
+    timed = [(output, each.seconds) for output, each, _ in measured_all if each.seconds is not None]
+    speeds = sorted(1e8 * seconds / len(output.text) for output, seconds in timed)
     exact = [each.exact for _, each, _ in measured_all if each.exact is not None]
     again = [each.again for _, each, _ in measured_all if each.again is not None]
     return {
@@ -173,6 +163,17 @@ def _row(family: str, measured_all: Sequence[Measured], count: TokenCounter) -> 
 
 def _share(kept: Sequence[bool]) -> str | None:
     return f"{sum(kept)}/{len(kept)}" if kept else None
+
+
+def lossless_rows(outputs: Sequence[Output], count: TokenCounter) -> list[Row]:
+    """Return what the table form saves, without loss, of JSON results over the least size."""
+    rows = []
+    for output in outputs:
+        tokens = count(output.text)
+        if output.family == "json" and tokens > LEAST_TOKENS:
+            saved = 100 * (1 - count(lossless_json(read_any_json(output.text))) / tokens)
+            rows.append({"output": f"{output.name} ({tokens} tokens)", "saved without loss %": saved})
+    return rows
 
 
 def run(outputs: Sequence[Output], count: TokenCounter, *, peers: bool, headroom_python: str | None) -> list[Row]:
@@ -201,12 +202,12 @@ def main() -> None:
         sets = {"given": real_outputs(chosen.data), **sets}
     tables: Tables = {}
     for name, outputs in sets.items():
-        tables[f"Tool results, {name}"] = run(
-            outputs, count, peers=not chosen.ours_only, headroom_python=chosen.headroom
-        )
-    names = [system.name for system in systems()][: 3 if chosen.quick else None]
-    for name, rows in measure_logs(second_logs(SEED, names=names), count).items():
-        tables[f"Logs by {name}"] = rows
+        rows = run(outputs, count, peers=not chosen.ours_only, headroom_python=chosen.headroom)
+        tables[f"Tool results, {name}"] = rows
+        tables[f"JSON without loss, {name}"] = lossless_rows(outputs, count)
+    halves = {system.name: system.half for system in systems()[: 3 if chosen.quick else None]}
+    logs = _large(second_logs(SEED, names=halves), ours(), count)
+    tables["Logs by half"] = _rows(logs, lambda output: halves[output.name], count)
     report(chosen, "tool_results", tables)
 
 

@@ -210,9 +210,8 @@ def _labelled(turns: Sequence[Mapping[str, str]]) -> list[tuple[int, int, str]]:
 def main() -> None:
     chosen = options(__doc__, data="topics/*.jsonl").parse_args()
     count = QUICK_DIALOGUES if chosen.quick else None
-    dialogues = {
-        each: sampled(read_dialogues(chosen.data / "topics" / each.file), count) for each in topic_sets(chosen.data)
-    }
+    folder, sets = chosen.data / "topics", topic_sets(chosen.data)
+    dialogues = {each: sampled(read_dialogues(folder / each.file), count) for each in sets}
     tables = {"Topic gate: switch in per cent": run(dialogues, peers=not chosen.ours_only)}
     everyday = chosen.data / "everyday" / "everyday_dev.jsonl"
     files = {"own": OWN, **({"everyday": everyday} if everyday.exists() else {})}
