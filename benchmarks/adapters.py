@@ -47,7 +47,7 @@ from llama_index.core.storage.chat_store.sql import SQLAlchemyChatStore
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from benchmarks.corpus import GeneratedTurn, generate_turns
-from benchmarks.report import SEED, report, simple_options
+from benchmarks.report import SEED, Row, options, report
 from gatekeeper_core import Message, ToolCall, read_messages
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.messages import validate_messages
@@ -75,7 +75,6 @@ def words(text: str) -> list[str]:
 
 
 def count_words(text: str) -> int:
-    """Return how many tokens a text has."""
     return len(words(text))
 
 
@@ -143,7 +142,6 @@ class _Author:
             self.messages.append(Message("tool", self._text(low, high), tool_call_id=call.id))
 
     def turn(self) -> None:
-        """Add a finished turn."""
         self.say("user", 3, 12)
         if self._rng.random() < 0.45:
             for _ in range(self._rng.randint(1, 2)):
@@ -163,21 +161,17 @@ def _cut(turn: GeneratedTurn, size: int, rng: random.Random) -> str:
     """Return so many words of a turn, from a random place on."""
     results = words(f"{turn.user} {turn.assistant}")
     at = rng.randrange(len(results))
-    return _written((results * (2 + size // len(results)))[at : at + size])
-
-
-def _written(results: Sequence[str]) -> str:
-    return "".join(word if word[0] > "\u2fff" else f" {word} " for word in results).replace("  ", " ").strip()
+    some = (results * (2 + size // len(results)))[at : at + size]
+    return "".join(word if word[0] > "\u2fff" else f" {word} " for word in some).replace("  ", " ").strip()
 
 
 def generate_cases(count: int, *, seed: int, open_run: bool) -> list[Case]:
     """Return histories, the same for the same seed; an open run goes on after the question, maybe without results."""
     rng = random.Random(seed)
-    return [_case(rng, open_run) for _ in range(count)]
+    return [_case(_Author(rng), rng, open_run) for _ in range(count)]
 
 
-def _case(rng: random.Random, open_run: bool) -> Case:
-    author = _Author(rng)
+def _case(author: _Author, rng: random.Random, open_run: bool) -> Case:
     head = rng.choice((0, 0, 1, 1, 2))
     for _ in range(head):
         author.say("system", 3, 15)
@@ -259,17 +253,14 @@ def share(broken: Sequence[Broken], name: str) -> str:
 
 
 def to_langchain(messages: Iterable[Message]) -> list[AnyMessage]:
-    """Return LangChain's messages."""
     return cast("list[AnyMessage]", convert_to_messages([message.to_dict(for_provider=True) for message in messages]))
 
 
 def from_langchain(messages: Iterable[BaseMessage]) -> list[Message]:
-    """Return the core's messages for LangChain's."""
     return list(read_messages(convert_to_openai_messages(list(messages))))
 
 
 def to_llama_index(messages: Iterable[Message]) -> list[ChatMessage]:
-    """Return LlamaIndex's messages."""
     converted = []
     for message in messages:
         blocks: list[Any] = [TextBlock(text=message.text)] if message.text or not message.tool_calls else []
@@ -282,7 +273,6 @@ def to_llama_index(messages: Iterable[Message]) -> list[ChatMessage]:
 
 
 def from_llama_index(messages: Iterable[ChatMessage]) -> list[Message]:
-    """Return the core's messages for LlamaIndex's."""
     return [
         Message(
             cast(Any, message.role.value),
@@ -315,7 +305,6 @@ class ScriptedModel(FakeListChatModel):
     """Says what it is given, and counts like everything else here."""
 
     def get_num_tokens_from_messages(self, messages: list[BaseMessage], tools: Any = None) -> int:  # noqa: ARG002
-        """Return what messages cost."""
         return langchain_cost(messages)
 
 
@@ -334,31 +323,25 @@ class CopyingHistory(BaseChatMessageHistory):
 
     @property
     def messages(self) -> list[BaseMessage]:  # type: ignore[override]  # the base class declares an attribute
-        """The messages, copied."""
         return [message.model_copy(deep=True) for message in self._rows]
 
     def add_message(self, message: BaseMessage) -> None:
-        """Store a message."""
         self._rows.append(message)
 
     def clear(self) -> None:
-        """Forget everything."""
         self._rows.clear()
 
 
 def langchain_cost(messages: Iterable[Any]) -> int:
-    """Return what LangChain's messages cost."""
     return cost(from_langchain(messages))
 
 
 def trimmed(case: Case, **options: Any) -> list[Message]:
-    """Drive ``trim_messages``."""
     converted = to_langchain(case.messages)
     return from_langchain(trim_messages(converted, max_tokens=case.budget, token_counter=langchain_cost, **options))
 
 
 def windowed(case: Case) -> list[Message]:
-    """Drive ``ConversationBufferWindowMemory``."""
     history = in_memory(to_langchain(case.past))
     return _loaded(ConversationBufferWindowMemory(k=3, chat_memory=history, return_messages=True), case)
 
@@ -378,7 +361,6 @@ def pruned(case: Case, *, history: Callable[[Sequence[BaseMessage]], BaseChatMes
 
 
 def in_memory(messages: Sequence[BaseMessage]) -> BaseChatMessageHistory:
-    """Return a history in memory."""
     return InMemoryChatMessageHistory(messages=list(messages))
 
 
@@ -387,7 +369,6 @@ def _loaded(memory: Any, case: Case) -> list[Message]:
 
 
 def summarized(case: Case) -> list[Message]:
-    """Drive ``SummarizationMiddleware`` before a model call."""
     middleware: Any = SummarizationMiddleware(
         scripted_model(), trigger=("tokens", case.budget), keep=("messages", 6), token_counter=langchain_cost
     )
@@ -411,13 +392,11 @@ def wrapped(messages: Sequence[Message], middleware: AgentMiddleware[Any, Any, A
 
 
 def cleared(case: Case) -> list[Message]:
-    """Drive ``ContextEditingMiddleware``."""
     edit = ClearToolUsesEdit(trigger=case.budget, keep=1)
     return wrapped(case.messages, ContextEditingMiddleware(edits=[edit], token_counter=langchain_cost))
 
 
 def buffered(case: Case, kind: type[ChatMemoryBuffer], **options: Any) -> list[Message]:
-    """Drive a ``ChatMemoryBuffer``."""
     converted = to_llama_index(case.messages)
     memory = kind.from_defaults(chat_history=converted, token_limit=case.budget, tokenizer_fn=words, **options)
     return from_llama_index(memory.get())
@@ -432,20 +411,17 @@ async def remembered(case: Case, kind: type[Memory], store: SQLAlchemyChatStore,
 
 
 def selected(case: Case, config: HistoryConfig) -> list[Message]:
-    """Drive ``select_messages``."""
     config = replace(config, token_budget=case.budget)
     return from_langchain(select_messages(to_langchain(case.messages), config, **OURS))
 
 
 def gated_memory(case: Case, config: HistoryConfig) -> list[Message]:
-    """Drive ``GatekeeperChatMemory``."""
     history, config = in_memory(to_langchain(case.past)), replace(config, token_budget=case.budget)
     memory = GatekeeperChatMemory(chat_memory=history, return_messages=True, config=config, **OURS)
     return _loaded(memory, case)
 
 
 def gated_middleware(case: Case, config: HistoryConfig) -> list[Message]:
-    """Drive ``GatekeeperMiddleware``."""
     config = replace(config, token_budget=case.budget)
     return wrapped(case.messages, GatekeeperMiddleware(config, **OURS))
 
@@ -488,7 +464,6 @@ def _ours(make: Callable[..., Subject], name: str, drive: Callable[..., Any], **
 
 
 async def measure(subject: Subject, cases: Iterable[Case]) -> list[Broken]:
-    """Return what each prompt of one class breaks."""
     broken = []
     for case in cases:
         sent = subject.drive(case)
@@ -496,9 +471,9 @@ async def measure(subject: Subject, cases: Iterable[Case]) -> list[Broken]:
     return broken
 
 
-async def measure_rules(prompts: int, seed: int) -> dict[Subject, list[list[Broken]]]:
+async def measure_rules(prompts: int) -> dict[Subject, list[list[Broken]]]:
     """Return for each class what its prompts break, by column; the same histories for all."""
-    columns = [generate_cases(prompts, seed=seed, open_run=is_open) for is_open in (False, True)]
+    columns = [generate_cases(prompts, seed=SEED, open_run=is_open) for is_open in (False, True)]
     engine = create_async_engine("sqlite+aiosqlite://")
     store = SQLAlchemyChatStore(table_name="benchmark", async_engine=engine)
     try:
@@ -510,11 +485,10 @@ async def measure_rules(prompts: int, seed: int) -> dict[Subject, list[list[Brok
         await engine.dispose()
 
 
-def rule_rows(results: dict[Subject, list[list[Broken]]]) -> list[dict[str, Any]]:
-    """Return one row for each class, each cell with both columns."""
+def rule_rows(results: dict[Subject, list[list[Broken]]]) -> list[Row]:
     rows = []
     for subject, columns in results.items():
-        row: dict[str, Any] = {"class": subject.name, "whose": "ours" if subject.ours else "stock"}
+        row: Row = {"class": subject.name, "whose": "ours" if subject.ours else "stock"}
         row["prompts"] = " / ".join(str(len(column)) for column in columns)
         for name in MEASURES:
             cells = [share(column, name) for column in columns]
@@ -524,7 +498,6 @@ def rule_rows(results: dict[Subject, list[list[Broken]]]) -> list[dict[str, Any]
 
 
 def unclean(results: dict[Subject, list[list[Broken]]]) -> list[str]:
-    """Return the names of our classes that broke a rule."""
     return [
         subject.name
         for subject, columns in results.items()
@@ -533,17 +506,15 @@ def unclean(results: dict[Subject, list[list[Broken]]]) -> list[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print the table, write JSON if asked to; return 1 when one of ours broke a rule."""
-    parser = simple_options(__doc__)
+    parser = options(__doc__)
     parser.add_argument("--prompts", type=int, default=500, help="histories in each column")
-    parser.add_argument("--seed", type=int, default=SEED)
-    options = parser.parse_args(arguments)
+    chosen = parser.parse_args(arguments)
     with warnings.catch_warnings():
         # The memories that ours replace are deprecated, and so is the class under all of them.
         warnings.simplefilter("ignore", LangChainDeprecationWarning)
-        results = asyncio.run(measure_rules(options.prompts, options.seed))
+        results = asyncio.run(measure_rules(chosen.prompts))
     title = "Prompts that break a rule (%), A / B: at the user message / within the agent's loop"
-    report(options, "adapters", {title: rule_rows(results)})
+    report(chosen, "adapters", {title: rule_rows(results)})
     failed = unclean(results)
     print("\nours: " + (f"broken by {', '.join(failed)}" if failed else "nothing broken"))
     return 1 if failed else 0

@@ -12,12 +12,11 @@ A step's prefix is stable where the prompt begins with all of the one before: wh
 from __future__ import annotations
 
 import time
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
 from benchmarks.budget import counter
 from benchmarks.data import read_jsonl
-from benchmarks.report import options, report
+from benchmarks.report import Row, options, report
 from gatekeeper_core.context.history.rounds import counts_of
 from gatekeeper_core.context.history.tool_loop import compact_messages
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
 
 SHOWN_BYTES = 8_000
 """Results up to this size stand whole in a prompt without compaction. Source: specification 002-08."""
+MAX_TOKENS = 20_000
 ASKED = "找出昨晚备份失败的原因, and write a report."
 FACT_ROUND = 3
 FACT = "backup-window=02:45-03:10 host=kestrel-17"
@@ -41,7 +41,6 @@ _KEY = b"key of the benchmark"
 
 
 def memory_of(count: Callable[[str], int]) -> WorkingMemory:
-    """Return an empty working memory."""
     return WorkingMemory(InMemoryBlobStore(), _KEY, token_counter=count)
 
 
@@ -135,13 +134,13 @@ def _chars(messages: Sequence[Message]) -> int:
     return sum(count_message(message, token_counter=len) for message in messages)
 
 
-def row_of(name: str, loop: Loop, max_tokens: int) -> dict[str, Any]:
+def row_of(name: str, loop: Loop) -> Row:
     """Return a loop as a row: shares in per cent, the first step aside."""
     later = loop.steps[1:]
     return {
         "method": name,
         "steps": len(loop.steps),
-        "over limit": sum(step.tokens > max_tokens for step in loop.steps),
+        "over limit": sum(step.tokens > MAX_TOKENS for step in loop.steps),
         "most tokens": max(step.tokens for step in loop.steps),
         "mean tokens": sum(step.tokens for step in loop.steps) // len(loop.steps),
         "compactions": sum(step.compacted for step in loop.steps),
@@ -158,50 +157,41 @@ def row_of(name: str, loop: Loop, max_tokens: int) -> dict[str, Any]:
     }
 
 
-def _rows(results: Sequence[str], count: Callable[[str], int], max_tokens: int, *, peers: bool) -> list[dict[str, Any]]:
-    rows = []
-    for share, early in ((0.6, False), (0.3, False), (1.0, False), (0.6, True)):
-        memory = memory_of(count)
-        compress = ToolResultCompressor(working_memory=memory, token_counter=count)
-        loop = run_loop(
-            results,
-            lambda prompt, share=share, compress=compress: (
-                compact_messages(  # type: ignore[misc]
-                    prompt, compress_result=compress, low_water=share, max_tokens=max_tokens, token_counter=count
-                ).messages
-            ),
-            count=count,
-            memory=memory,
-            shown=partial(_on_arrival, compress) if early else str,
-        )
-        name = f"compact_messages, low water {share:.0%}" + early * ", results compressed on arrival"
-        rows.append(row_of(name, loop, max_tokens))
+def _rows(results: Sequence[str], count: Callable[[str], int], *, peers: bool) -> list[Row]:
+    rows = [_compacted(results, count, share=share, is_early=False) for share in (0.6, 0.3, 1.0)]
+    rows.append(_compacted(results, count, share=0.6, is_early=True))
     ways: dict[str, Callable[[list[Message]], list[Message]]] = {
         "window of the newest 3 rounds": lambda prompt: prompt[:2] + prompt[2:][-6:],
         "nothing": lambda prompt: prompt,
     }
     for name, way in ways.items() if peers else ():
-        rows.append(row_of(name, run_loop(results, way, count=count, shown=both_ends), max_tokens))
+        rows.append(row_of(name, run_loop(results, way, count=count, shown=both_ends)))
     return rows
 
 
-def _on_arrival(compress: ToolResultCompressor, text: str) -> str:
-    return compress.compress(text, tool_name="bash", query=ASKED).text
+def _compacted(results: Sequence[str], count: Callable[[str], int], *, share: float, is_early: bool) -> Row:
+    memory = memory_of(count)
+    compress = ToolResultCompressor(working_memory=memory, token_counter=count)
+    limits: Row = {"low_water": share, "max_tokens": MAX_TOKENS, "token_counter": count}
+    shown = (lambda text: compress.compress(text, tool_name="bash", query=ASKED).text) if is_early else str
+
+    def compact(prompt: list[Message]) -> list[Message]:
+        return compact_messages(prompt, compress_result=compress, **limits).messages
+
+    loop = run_loop(results, compact, count=count, memory=memory, shown=shown)
+    return row_of(f"compact_messages, low water {share:.0%}" + is_early * ", results compressed on arrival", loop)
 
 
 def main() -> None:
-    """Run the loops, print the table, write JSON if asked to."""
-    parser = options(__doc__, data="tool_results/tool_outputs.jsonl")
+    parser = options(__doc__, data="tool_results/tool_outputs.jsonl", counter="estimate")
     parser.add_argument("--rounds", type=int, default=200, help="rounds of the loop")
-    parser.add_argument("--max-tokens", type=int, default=20_000, help="the limit of a prompt")
-    parser.add_argument("--counter", choices=["estimate", "cl100k"], default="estimate")
     chosen = parser.parse_args()
     rounds = min(chosen.rounds, 40) if chosen.quick else chosen.rounds
     count = counter(chosen.counter)
     outputs = [record["text"] for record in read_jsonl(chosen.data / "tool_results" / "tool_outputs.jsonl")]
     results = planted(pieces(outputs, rounds))
-    rows = _rows(results, count, chosen.max_tokens, peers=not chosen.ours_only)
-    report(chosen, "agent_loop", {f"{rounds} rounds, limit {chosen.max_tokens} tokens": rows})
+    rows = _rows(results, count, peers=not chosen.ours_only)
+    report(chosen, "agent_loop", {f"{rounds} rounds, limit {MAX_TOKENS} tokens": rows})
 
 
 if __name__ == "__main__":

@@ -25,7 +25,8 @@ from statistics import mean, median, quantiles
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.budget import counter
-from benchmarks.report import options, report
+from benchmarks.peers import trimmer
+from benchmarks.report import Row, options, report
 from benchmarks.timing import cpu_ms
 from gatekeeper_core import (
     HistoryConfig,
@@ -83,7 +84,6 @@ def read_runs(folder: Path) -> dict[str, list[Recorded]]:
 
 
 def first_rounds(run: Sequence[Message]) -> list[Message]:
-    """Return the first 12 rounds of a run."""
     starts = [at for at, message in enumerate(run) if message.role == "assistant"]
     return list(run[: [*starts, len(run)][min(SHORT_RUN, len(starts))]])
 
@@ -125,7 +125,6 @@ def leaves(value: Any) -> Iterator[str]:
 
 
 def arguments(message: Message) -> list[str]:
-    """Return the leaves of all arguments of a message."""
     return [leaf for call in message.tool_calls for leaf in leaves(read(call.arguments))]
 
 
@@ -156,32 +155,11 @@ def trim(budget: int, count: TokenCounter | None, *, start_on: Sequence[str]) ->
 
     Without a counter by its own one, ``count_tokens_approximately``.
     """
-    from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage, trim_messages
-
-    def converted(at: int, message: Message) -> Any:
-        same: dict[str, Any] = {"id": str(at), "content": message.text}
-        if message.role == "assistant":
-            calls = [{"name": call.name, "args": {}, "id": call.id, "type": "tool_call"} for call in message.tool_calls]
-            return AIMessage(**same, tool_calls=calls)
-        if message.role == "tool":
-            return ToolMessage(**same, tool_call_id=message.tool_call_id)
-        return (SystemMessage if message.role == "system" else HumanMessage)(**same)
-
-    listed: list[Any] = []
+    trimmed = trimmer(partial(cost, count=count) if count else None)
 
     def send(messages: Sequence[Message]) -> Sequence[Message]:
-        listed.extend(converted(at, messages[at]) for at in range(len(listed), len(messages)))
-        kept = trim_messages(
-            listed,
-            max_tokens=budget,
-            strategy="last",
-            include_system=True,
-            start_on=start_on,
-            token_counter=(lambda some: sum(cost(messages[int(each.id)], count) for each in some))
-            if count
-            else "approximate",
-        )
-        return [messages[int(each.id or 0)] for each in kept]
+        kept = trimmed(messages, max_tokens=budget, include_system=True, start_on=start_on)
+        return [messages[at] for at in kept]
 
     return send
 
@@ -264,7 +242,6 @@ OURS = ("gate", "cache", "cache, results compressed")
 
 
 def cost(message: Message, count: Any) -> int:
-    """Return the tokens of a message."""
     return count_message(message, token_counter=count)
 
 
@@ -304,9 +281,9 @@ def measure(run: Sequence[Message], common: Iterable[str], send: Any, budget: in
     return sums
 
 
-def rows(runs: Sequence[Recorded], budget: int, names: Iterable[str], count: Any) -> list[dict[str, Any]]:
+def rows(runs: Sequence[Recorded], budget: int, names: Iterable[str], count: Any) -> list[Row]:
     """Return a row for each policy; the first one, which sends everything, has the cost 1.00."""
-    table: list[dict[str, Any]] = []
+    table: list[Row] = []
     base = 0.0
     for policy in names:
         sums: dict[str, float] = defaultdict(float)
@@ -327,7 +304,7 @@ def rows(runs: Sequence[Recorded], budget: int, names: Iterable[str], count: Any
     return table
 
 
-def bills(runs: Sequence[Recorded], budget: int, names: Iterable[str], count: Any) -> list[dict[str, Any]]:
+def bills(runs: Sequence[Recorded], budget: int, names: Iterable[str], count: Any) -> list[Row]:
     """Return a row for each policy: its cost of a run as a ratio to everything, and to ``cache`` uncompressed."""
     costs = {
         name: [measure(run, (), POLICIES[name](budget, count), budget, count)["cost"] for run, _ in runs]
@@ -343,7 +320,7 @@ def bills(runs: Sequence[Recorded], budget: int, names: Iterable[str], count: An
     return table
 
 
-def times(run: Sequence[Message], budget: int, names: Iterable[str], count: int) -> list[dict[str, Any]]:
+def times(run: Sequence[Message], budget: int, names: Iterable[str], count: int) -> list[Row]:
     """Return a row for each policy: the CPU time of so many newest calls, in ms and as a ratio to the first policy.
 
     As many calls are made before, so that what a policy keeps of a thread is warm. Policies take turns.
@@ -351,7 +328,7 @@ def times(run: Sequence[Message], budget: int, names: Iterable[str], count: int)
     calls = [at for at, message in enumerate(run) if message.role == "assistant"][-2 * count :]
     sends = {name: POLICIES[name](budget, None) for name in names}
     spent = [{name: cpu_ms(send, run[:at]) for name, send in sends.items()} for at in calls][-count:]
-    table: list[dict[str, Any]] = []
+    table: list[Row] = []
     for name in sends:
         each = [call[name] for call in spent]
         middle, high = median(each), quantiles(each, n=20)[-1]
@@ -368,7 +345,7 @@ class Group(NamedTuple):
     name: str
     budgets: Sequence[int]
     form: Callable[[Sequence[Message]], Sequence[Message]] = list
-    table: Callable[..., list[dict[str, Any]]] = rows
+    table: Callable[..., list[Row]] = rows
 
 
 GROUPS: Mapping[str, Group] = {
@@ -382,9 +359,7 @@ TIMES = {"run": ("assistant", 150, "100 to 150 rounds"), "chat": ("user", 1_025,
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure and print."""
-    parser = options(__doc__, data="agents/*.jsonl")
-    parser.add_argument("--counter", choices=("estimate", "cl100k"), default="cl100k")
+    parser = options(__doc__, data="agents/*.jsonl", counter="cl100k")
     parser.add_argument("--group", choices=(*GROUPS, "time"), help="one group alone")
     chosen = parser.parse_args(arguments)
     count = counter(chosen.counter)

@@ -64,7 +64,6 @@ def chinese(path: Path) -> str:
 
 
 def main() -> None:
-    """Write the data file."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="folder that holds background/*.tsv")
     parser.add_argument("--out", type=Path, default=Path("gatekeeper_core/data/background.tsv"))

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.budget import counter
 from benchmarks.data import read_locomo, sampled
-from benchmarks.report import options, report
+from benchmarks.peers import trimmer
+from benchmarks.report import Row, options, report
 from benchmarks.selection import QUICK_CONVERSATIONS, QUICK_QUESTIONS, Tally
 from gatekeeper_core.context.history.selector import POLICY_KIND
 from gatekeeper_core.context.history.strategies import HistoryConfig
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from benchmarks.data import Conversation
+    from gatekeeper_core import TokenCounter
 
-    Count = Callable[[str], int]
     Method = Callable[[str], tuple[Collection[int], int]]
     """Answers a question with the positions of the messages that are sent, and the tokens of the prompt."""
 
@@ -54,7 +55,6 @@ FULL = "full history"
 
 
 def messages_of(conversation: Conversation) -> list[Message]:
-    """Return a conversation as messages, two for each block."""
     pairs = ((("user", block.user), ("assistant", block.assistant)) for block in conversation.blocks)
     return [Message(role, text) for pair in pairs for role, text in pair]  # type: ignore[arg-type]
 
@@ -71,8 +71,7 @@ class _NothingAsked(InMemoryStore):
         return super().load_record(tenant, thread, kind)
 
 
-def ours(conversation: Conversation, count: Count, settings: Mapping[str, Any]) -> Method:
-    """Return a builder that has the conversation."""
+def ours(conversation: Conversation, count: TokenCounter, settings: Mapping[str, Any]) -> Method:
     messages = tuple(messages_of(conversation))
     config = ContextBuilderConfig(locale="en", **settings)
     builder = ContextBuilder(config, store=_NothingAsked(), token_counter=count)
@@ -86,33 +85,19 @@ def ours(conversation: Conversation, count: Count, settings: Mapping[str, Any]) 
     return ask
 
 
-def everything(conversation: Conversation, count: Count) -> Method:
-    """Return what sends the whole conversation."""
+def everything(conversation: Conversation, count: TokenCounter) -> Method:
     messages = messages_of(conversation)
     full_tokens = count_messages(messages, token_counter=count) + count(SYSTEM)
     return lambda question: (range(len(messages)), full_tokens + count(question))
 
 
-def newest(conversation: Conversation, count: Count, max_tokens: int) -> Method:
-    """Return LangChain's ``trim_messages`` with a budget."""
-    from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, trim_messages
-
-    converted: list[BaseMessage] = [SystemMessage(SYSTEM)]
-    for at, message in enumerate(messages_of(conversation)):
-        converted.append((HumanMessage if message.role == "user" else AIMessage)(message.text, id=str(at)))
-
-    def tokens(messages: Sequence[BaseMessage]) -> int:
-        return sum(count(str(message.content)) for message in messages)
+def newest(conversation: Conversation, count: TokenCounter, max_tokens: int) -> Method:
+    messages, trim = [Message("system", SYSTEM), *messages_of(conversation)], trimmer(lambda each: count(each.text))
 
     def ask(question: str) -> tuple[Collection[int], int]:
-        sent = trim_messages(
-            [*converted, HumanMessage(question)],
-            max_tokens=max_tokens,
-            token_counter=tokens,
-            include_system=True,
-            start_on="human",
-        )
-        return [int(message.id) for message in sent if message.id], tokens(sent)
+        question_tokens = count(question)
+        sent = trim(messages, max_tokens=max_tokens - question_tokens, include_system=True, start_on="human")
+        return [at - 1 for at in sent if at], sum(count(messages[at].text) for at in sent) + question_tokens
 
     return ask
 
@@ -120,7 +105,6 @@ def newest(conversation: Conversation, count: Count, max_tokens: int) -> Method:
 def measure(
     conversations: Sequence[Conversation], method: Callable[[Conversation], Method], questions: int | None
 ) -> dict[str, float]:
-    """Return the means over the questions of conversations."""
     tally, times = Tally(), []
     for conversation in conversations:
         ask = method(conversation)
@@ -141,9 +125,8 @@ def measure(
 
 
 def run(
-    conversations: Sequence[Conversation], count: Count, *, questions: int | None = None, peers: bool = True
-) -> list[dict[str, Any]]:
-    """Return a row for each method."""
+    conversations: Sequence[Conversation], count: TokenCounter, *, questions: int | None = None, peers: bool = True
+) -> list[Row]:
     methods: dict[str, Callable[[Conversation], Method]] = {
         name: lambda one, settings=settings: ours(one, count, settings)  # type: ignore[misc]
         for name, settings in METHODS.items()
@@ -157,9 +140,7 @@ def run(
 
 
 def main() -> None:
-    """Measure, print the table, write JSON if asked to."""
-    parser = options(__doc__, data="selection/locomo_dev.jsonl")
-    parser.add_argument("--counter", choices=["estimate", "cl100k"], default="estimate")
+    parser = options(__doc__, data="selection/locomo_dev.jsonl", counter="estimate")
     chosen = parser.parse_args()
     conversations = read_locomo(chosen.data / "selection" / "locomo_dev.jsonl")
     conversations = sampled(conversations, QUICK_CONVERSATIONS if chosen.quick else None)

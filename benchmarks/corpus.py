@@ -18,7 +18,7 @@ import random
 import sys
 from array import array
 from collections import Counter
-from functools import cache
+from functools import cache, partial
 from itertools import accumulate, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -40,31 +40,16 @@ _RETURNS, _RECENT_TOPICS = 0.25, 20
 _FOLLOW_UPS = 5  # every fifth question
 
 
-_LISTS = dict(
-    line.split("\t") for line in Path(__file__).with_name("corpus.tsv").read_text(encoding="utf-8").splitlines()[1:]
-)
+_LINES = Path(__file__).with_name("corpus.tsv").read_text(encoding="utf-8").splitlines()[1:]
+_LISTS = dict(line.split("\t") for line in _LINES)
 _ENGLISH_GLUE, _ENGLISH_WORDS = (_LISTS[f"english {name}"].split() for name in ("glue", "words"))
 _CHINESE_GLUE, _CHINESE_WORDS = (_LISTS[f"chinese {name}"].split() for name in ("glue", "words"))
 _SYLLABLES, _FIRST_NAMES, _CHARACTERS = _LISTS["syllables"].split(), _LISTS["first names"].split(), _LISTS["characters"]
 
-_ABOUT = {
-    "en": (
-        "What did we say about {0} and {1} when the {3} {4} was {5}, and is the {2} {6} still {7}?",
-        "Which {3} did you recommend for {0}, the one with {1} and {2}, or the {4} for {5} {6} {7}?",
-        "I forgot how the {0} {3} and the {1} went with {2}: was the {4} {5} more {6} than the {7}?",
-        "Can you tell me again why {0} needs the {1}, {2} and a {3} {4} before {5} and {6} {7}?",
-    ),
-    "zh": (
-        "我们说过{0}和{1}，{3}的时候是怎么{4}的？",
-        "{0}的{3}你推荐的是哪个，是有{1}和{4}的那个吗？",
-        "我忘了{0}的{3}和{1}，{4}是不是比{5}还要好？",
-        "再说一遍为什么{0}要先有{1}和{3}，然后才{4}？",
-    ),
-}
-_FOLLOWING = {
-    "en": ("And what about the {0} {3} then?", "Why that? Does it also work with {0} and the {3} {4}?"),
-    "zh": ("那这个{0}的{3}呢？", "为什么？它跟{0}的{3}也能一起用吗？"),
-}
+_ABOUT, _FOLLOWING = (
+    {language: _LISTS[f"{kind} {language}"].split(" | ") for language in ("en", "zh")}
+    for kind in ("about", "following")
+)
 
 
 class GeneratedTurn(NamedTuple):
@@ -116,9 +101,8 @@ def generate_questions(turns: Iterable[GeneratedTurn], turn_count: int, count: i
     targets = [rng.randrange(turn_count) if at % _FOLLOW_UPS else turn_count - 1 for at in range(1, count + 1)]
     counts = Counter(targets)
     by_position = {at: turn for at, turn in enumerate(turns) if at in counts}
-    return [
-        _question(rng, by_position[target], target, at % _FOLLOW_UPS == 0) for at, target in enumerate(targets, start=1)
-    ]
+    numbered = enumerate(targets, start=1)
+    return [_question(rng, by_position[target], target, at % _FOLLOW_UPS == 0) for at, target in numbered]
 
 
 def _question(rng: random.Random, turn: GeneratedTurn, target: int, follows: bool) -> Question:
@@ -126,9 +110,8 @@ def _question(rng: random.Random, turn: GeneratedTurn, target: int, follows: boo
     everyday = _ENGLISH_WORDS if english else _CHINESE_WORDS
     telling, common = (min(count, len(words)) for count, words in ((rng.randint(1, 2), turn.telling), (3, turn.common)))
     slots = [*rng.sample(turn.telling, telling), *rng.sample(turn.common, common)]
-    slots += rng.choices(
-        everyday, [1.0 / (rank + _MANDELBROT_SHIFT) for rank in range(len(everyday))], k=8 - len(slots)
-    )
+    weights = [1.0 / (rank + _MANDELBROT_SHIFT) for rank in range(len(everyday))]
+    slots += rng.choices(everyday, weights, k=8 - len(slots))
     frames = (_FOLLOWING if follows else _ABOUT)["en" if english else "zh"]
     text = rng.choice(frames).format(*slots)
     return Question(text, "follow-up" if follows else "about", turn.language, target)
@@ -137,25 +120,17 @@ def _question(rng: random.Random, turn: GeneratedTurn, target: int, follows: boo
 # --- words ----------------------------------------------------------------------------------------------------------
 
 
-def _english_word(rank: int) -> str:
-    """Return the made-up word of a rank: two syllables, then three, and so on."""
-    word = _SYLLABLES[rank % len(_SYLLABLES)]
-    rank = rank // len(_SYLLABLES) + 1
+def _word(parts: Sequence[str], first: int, step: int, rank: int) -> str:
+    """Return the made-up word of a rank: two parts, then three, and so on."""
+    word = parts[rank * first % len(parts)]
+    rank = rank // len(parts) + 1
     while rank:
-        word += _SYLLABLES[rank % len(_SYLLABLES)]
-        rank //= len(_SYLLABLES)
+        word += parts[rank * step % len(parts)]
+        rank //= len(parts)
     return word
 
 
-def _chinese_word(rank: int) -> str:
-    """Return the made-up word of a rank: two characters, then three, and so on."""
-    size = len(_CHARACTERS)
-    word = _CHARACTERS[rank * 7 % size]
-    rank = rank // size + 1
-    while rank:
-        word += _CHARACTERS[rank * 11 % size]
-        rank //= size
-    return word
+_english_word, _chinese_word = partial(_word, _SYLLABLES, 1, 1), partial(_word, _CHARACTERS, 7, 11)
 
 
 class Vocabulary:
@@ -179,7 +154,6 @@ class Vocabulary:
         return self.spell(_BODY_WORDS + int(_TAIL_HEAD * beyond))
 
     def draw(self, rng: random.Random, count: int) -> list[str]:
-        """Return so many words of running text."""
         numbers = array("H", rng.randbytes(2 * count))
         if sys.byteorder == "big":
             numbers.byteswap()  # the same words on every machine
@@ -204,7 +178,6 @@ def _spread(words: list[str], cumulated: list[float], size: int) -> list[str]:
 
 @cache
 def vocabularies() -> tuple[Vocabulary, Vocabulary]:
-    """Return the words of English and of Chinese."""
     return (
         Vocabulary(_ENGLISH_GLUE, _ENGLISH_WORDS, _english_word),
         Vocabulary(_CHINESE_GLUE, _CHINESE_WORDS, _chinese_word),
@@ -287,10 +260,8 @@ def _sentence(words: list[str], language: Language, end: str) -> str:
 def _extra(rng: random.Random) -> str:
     """Return a number, a date, a version or an identifier that only one turn holds, or ""."""
     drawn = rng.random()
-    if drawn < 0.08:
-        return f"job_{rng.getrandbits(24):06x}"
     if drawn < 0.2:
-        return str(rng.randint(2, 9999))
+        return f"job_{rng.getrandbits(24):06x}" if drawn < 0.08 else str(rng.randint(2, 9999))
     if drawn < 0.25:
         return f"v{rng.randint(0, 9)}.{rng.randint(0, 20)}.{rng.randint(0, 9)}"
     return f"20{rng.randint(20, 29)}-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}" if drawn < 0.3 else ""

@@ -23,22 +23,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.budget import counter
-from benchmarks.cost_account import CACHES, FIXED_TOKENS, LIMIT, PRICE_SETS, Setting, Way, Workbench
+from benchmarks.cost_account import CACHES, FIXED_TOKENS, PRICE_SETS, Setting, Way, Workbench
 from benchmarks.cost_agents import print_agents
 from benchmarks.cost_talks import Talk, agent_runs, locomo, sessions
 from benchmarks.cost_ways import HINDSIGHT, OURS, WAYS
 from benchmarks.data import read_jsonl, read_locomo
 from benchmarks.peers import NOT_INSTALLED
 from benchmarks.plot import Axes, write_plot
-from benchmarks.report import options, print_table, settings_of, write_json
+from benchmarks.report import Row, options, print_table, settings_of, write_json
 from benchmarks.talks import OWN, read_everyday
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    Counter = Callable[[str], int]
+    from gatekeeper_core import TokenCounter
+
     Curves = dict[str, list[tuple[float, float]]]
-    Row = dict[str, Any]
 
 CORPORA = ("session", "locomo", "agent")
 STATES = {"warm": "always warm", "cold": "cold at 30 % of the calls", "none": "never used"}
@@ -68,7 +68,7 @@ def talks(
     seeds: int = 3,
     languages: Sequence[str] = LANGUAGES,
     held_out: bool = False,
-    count: Counter,
+    count: TokenCounter,
 ) -> list[Talk]:
     """Return the conversations to measure on; held out are those that no constant was chosen on."""
     drawn = range(HELD_OUT_SEEDS, HELD_OUT_SEEDS + seeds) if held_out else range(seeds)
@@ -102,7 +102,7 @@ def worst_ratio(dollars: Sequence[float], everything: Sequence[float]) -> tuple[
     """Return the largest ratio of what is paid up to some call from the fourth on, and how many are over the promise.
 
     >>> worst_ratio([1, 1, 1, 3, 0], [1, 1, 1, 1, 1])
-    (1.5, 0.5)
+    (1.5, 1.0)
     """
     ratios = [ours / theirs for ours, theirs in zip(accumulate(dollars), accumulate(everything), strict=True)]
     ratios = ratios[FIRST_CALL - 1 :] or ratios[-1:]
@@ -133,8 +133,7 @@ def measured(
     ways: Sequence[Way],
     settings: Mapping[tuple[int, str, str], Setting],
     *,
-    count: Counter,
-    limit: int = LIMIT,
+    count: TokenCounter,
 ) -> list[Row]:
     """Return a row for each way, setting and group of conversations of one corpus, length and size."""
     groups: dict[tuple[str, str, int], list[Talk]] = {}
@@ -142,7 +141,7 @@ def measured(
         groups.setdefault((talk.corpus, talk.length, talk.size), []).append(talk)
     rows: list[Row] = []
     for (corpus, length, size), group in groups.items():
-        benches = [Workbench(talk, count, limit=limit) for talk in group]
+        benches = [Workbench(talk, count) for talk in group]
         named = {"corpus": corpus, "turns": length, "size": size, "conversations": len(group)}
         for (fixed, state, prices), setting in settings.items():
             at = {**named, "prices": prices, "cache": state, "fixed": fixed}
@@ -162,20 +161,23 @@ def against_hindsight(rows: Sequence[Row]) -> list[Row]:
 # --- the tables -----------------------------------------------------------------------------------------------------
 
 
+def _cells(rows: Iterable[Row], *keys: str) -> Iterator[tuple[Row, list[Row]]]:
+    """Yield the rows that are equal in some keys, with the values of these."""
+    cells: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        cells.setdefault(tuple(row[key] for key in keys), []).append(row)
+    for values, each in cells.items():
+        yield dict(zip(keys, values, strict=True)), each
+
+
 def by_cell(rows: Iterable[Row]) -> list[Row]:
     """Return one row for each way and group at one price set and cache, with a column for each fixed part."""
-    cells: dict[tuple[str, ...], list[Row]] = {}
-    for row in rows:
-        cells.setdefault((row["corpus"], row["turns"], str(row["size"] or ""), row["way"]), []).append(row)
     table = []
-    for (corpus, turns, size, way), each in cells.items():
+    for cell, each in _cells(rows, "corpus", "turns", "size", "way"):
         needed = [row["needed"] for row in each if row["needed"] is not None]
         table.append(
             {
-                "corpus": corpus,
-                "turns": turns,
-                "tokens": size,
-                "way": way,
+                **{"tokens" if key == "size" else key: value or "" for key, value in cell.items()},
                 **{f"$ {row['fixed']}": f"{row['dollars']:.3f}" for row in each},
                 **{f"ratio {row['fixed']}": f"{row['ratio']:.2f}" for row in each},
                 "worst": f"{max(row['worst'] for row in each):.3f}",
@@ -188,14 +190,9 @@ def by_cell(rows: Iterable[Row]) -> list[Row]:
 
 def by_way(rows: Iterable[Row]) -> list[Row]:
     """Return how often and how far each way is over the promise, at each price set and cache."""
-    cells: dict[tuple[str, str, str], list[Row]] = {}
-    for row in rows:
-        cells.setdefault((row["way"], row["prices"], row["cache"]), []).append(row)
     return [
         {
-            "way": way,
-            "prices": prices,
-            "cache": state,
+            **cell,
             "cells": len(each),
             f"cells over {PROMISE}": sum(row["worst"] > PROMISE for row in each),
             "worst": f"{max(row['worst'] for row in each):.3f}",
@@ -203,7 +200,7 @@ def by_way(rows: Iterable[Row]) -> list[Row]:
             "mean ratio": f"{sum(row['ratio'] for row in each) / len(each):.2f}",
             **_to_hindsight(each),
         }
-        for (way, prices, state), each in cells.items()
+        for cell, each in _cells(rows, "way", "prices", "cache")
     ]
 
 
@@ -226,13 +223,15 @@ def dollars_over_turns(benches: Sequence[Workbench], ways: Sequence[Way], settin
     return curves
 
 
-def _plotted(chosen: argparse.Namespace, all_talks: Sequence[Talk], ways: Sequence[Way], *, count: Counter) -> None:
+def _plotted(
+    chosen: argparse.Namespace, all_talks: Sequence[Talk], ways: Sequence[Way], *, count: TokenCounter
+) -> None:
     """Draw the longest sessions of the middle size at the middle fixed part, the first prices and cache."""
     size, fixed = (each[len(each) // 2] for each in (chosen.sizes, chosen.fixed))
     name, state = chosen.prices[0], chosen.caches[0]
     fitting = [talk for talk in all_talks if talk.corpus == "session" and talk.size == size]
     longest = max(len(talk.calls) for talk in fitting)
-    benches = [Workbench(talk, count, limit=chosen.limit) for talk in fitting if len(talk.calls) == longest]
+    benches = [Workbench(talk, count) for talk in fitting if len(talk.calls) == longest]
     drawn = [way for way in ways if way.corpora is None or "session" in way.corpora]
     curves = dollars_over_turns(benches, drawn, Setting(fixed, state, PRICE_SETS[name]))
     axes = Axes("turns (log scale); dollars of all calls so far (log scale)", (10, *TURNS), DOLLARS, log_up=True)
@@ -242,27 +241,23 @@ def _plotted(chosen: argparse.Namespace, all_talks: Sequence[Talk], ways: Sequen
 
 def _parser() -> argparse.ArgumentParser:
     data = "everyday/everyday_dev.jsonl, selection/locomo_dev.jsonl, tool_results/"
-    parser = options(__doc__, data=data, required=False)
+    parser = options(__doc__, data=data, required=False, counter="estimate")
     parser.add_argument("--agents", type=int, help="measure so many random agents instead, which need no folder")
     parser.add_argument("--seed", type=int, default=0, help="of the first random agent (0)")
     parser.add_argument("--corpora", nargs="+", choices=CORPORA, default=CORPORA)
     parser.add_argument("--turns", nargs="+", type=int, default=TURNS, help="lengths of the conversations")
     parser.add_argument("--sizes", nargs="+", type=int, default=SIZES, help="tokens a turn of sessions")
-    parser.add_argument("--languages", nargs="+", choices=LANGUAGES, default=LANGUAGES, help="of sessions")
     parser.add_argument("--fixed", nargs="+", type=int, default=FIXED_TOKENS, help="tokens of the fixed part")
     parser.add_argument("--caches", nargs="+", choices=CACHES, default=CACHES)
     parser.add_argument("--prices", nargs="+", choices=tuple(PRICE_SETS), default=tuple(PRICE_SETS))
     parser.add_argument("--seeds", type=int, default=3, help="sessions and runs of each kind (3)")
-    parser.add_argument("--limit", type=int, default=LIMIT, help="tokens at which windows are cut, and ours in runs")
     parser.add_argument("--held-out", action="store_true", help="measure on what no constant was chosen on")
     parser.add_argument("--plot", type=Path, help="draw dollars over turns here (.svg)")
     parser.add_argument("--hindsight", action="store_true", help="add the best moments to choose anew")
-    parser.add_argument("--counter", choices=("estimate", "cl100k"), default="estimate")
     return parser
 
 
 def main() -> int:
-    """Measure, print the tables, write JSON and a plot if asked to; return 1 where an agent is over the promise."""
     parser = _parser()
     chosen = parser.parse_args()
     if chosen.agents:
@@ -278,7 +273,7 @@ def main() -> int:
         turns=[each for each in chosen.turns if each <= 100 or not chosen.quick],
         sizes=chosen.sizes,
         seeds=1 if chosen.quick else chosen.seeds,
-        languages=chosen.languages[-1:] if chosen.quick else chosen.languages,
+        languages=LANGUAGES[-1:] if chosen.quick else LANGUAGES,
         held_out=chosen.held_out,
         count=count,
     )
@@ -288,7 +283,7 @@ def main() -> int:
     }
     candidates = ((WAYS[0], *OURS) if chosen.ours_only else WAYS) + ((HINDSIGHT,) if chosen.hindsight else ())
     ways = [way for way in candidates if not way.missing]
-    rows = against_hindsight(measured(all_talks, ways, settings, count=count, limit=chosen.limit))
+    rows = against_hindsight(measured(all_talks, ways, settings, count=count))
     for name, state in product(chosen.prices, chosen.caches):
         there = [row for row in rows if (row["prices"], row["cache"]) == (name, state)]
         print_table(f"{name}, cache {STATES[state]}", by_cell(there), markdown=chosen.markdown)

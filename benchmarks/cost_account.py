@@ -13,7 +13,7 @@ from hashlib import blake2b
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gatekeeper_core import ContextGatekeeper, HistoryConfig, ThreadState, select_history
+from gatekeeper_core import ContextGatekeeper, HistoryConfig, ThreadState, TokenCounter, select_history
 from gatekeeper_core.context.history.recall import render_recalled
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.messages import group_turns
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.messages import Message, Turn
     from gatekeeper_core.selection.result import Selection
 
-    Counter = Callable[[str], int]
 
 FIXED_TOKENS = (600, 1500, 4000)
 CACHES = ("warm", "cold", "none")
@@ -67,7 +66,6 @@ class Prompt(NamedTuple):
 
     @property
     def tokens(self) -> int:
-        """Tokens of the messages."""
         return sum(tokens for _, tokens in self.pieces)
 
 
@@ -79,7 +77,6 @@ class Pieces:
         self._pieces: dict[int, tuple[Message, Piece]] = {}
 
     def of(self, message: Message) -> Piece:
-        """Return the piece of a message."""
         entry = self._pieces.get(id(message))
         if entry is None:
             content = repr((message.role, message.text, [(call.name, call.arguments) for call in message.tool_calls]))
@@ -171,14 +168,13 @@ class RememberingGatekeeper(ContextGatekeeper):
 class Workbench:
     """A conversation on which the ways are tried: its messages as pieces, its selections worked out once.
 
-    The limit, in tokens, is where windows are cut and old turns are summarised; in runs of an agent it is our budget.
+    ``LIMIT``, in tokens, is where windows are cut and old turns are summarised; in runs of an agent it is our budget.
     """
 
-    def __init__(self, talk: Talk, count: Counter, *, limit: int = LIMIT) -> None:
+    def __init__(self, talk: Talk, count: TokenCounter) -> None:
         self.talk = talk
         self.count = count
-        self.limit = limit
-        self.budget = limit if talk.corpus == "agent" else ROOM
+        self.budget = LIMIT if talk.corpus == "agent" else ROOM
         self.pieces = Pieces(count)
         self.gatekeeper = RememberingGatekeeper(token_counter=count)
         self.turns = group_turns(talk.messages)
@@ -211,9 +207,8 @@ class Workbench:
     def prompt(self, positions: Iterable[int]) -> Prompt:
         """Return the prompt that sends these messages as they are, with a mark at its end."""
         kept = list(positions)
-        return Prompt(
-            [self.full_pieces[at] for at in kept], (len(kept) - 1,), frozenset(self.turn_of[at] for at in kept)
-        )
+        turns = frozenset(self.turn_of[at] for at in kept)
+        return Prompt([self.full_pieces[at] for at in kept], (len(kept) - 1,), turns)
 
     def _views(self, passthrough_below: int) -> list[HistoryView]:
         config = HistoryConfig(token_budget=self.budget, passthrough_below=passthrough_below)

@@ -14,10 +14,10 @@ from __future__ import annotations
 import math
 import random
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.cost_account import Piece, Pieces
-from benchmarks.report import print_table
+from benchmarks.report import Row, Tables, print_table
 from gatekeeper_core import ContextGatekeeper, HistoryConfig, ThreadState, keep, prices_of_model, select_history
 from gatekeeper_core.context.history.cache_marks import plan_marks
 from gatekeeper_core.messages import Message, ToolCall
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from gatekeeper_core import HistoryView
     from gatekeeper_core.pricing.prices import ModelPrices
 
-    Row = dict[str, Any]
 
 MODELS = ("claude-sonnet-4-5", "gpt-4.1", "gpt-5.2", "gemini-2.5-flash", "deepseek-chat", "unknown")
 PROMISE = 1.02
@@ -102,15 +101,12 @@ def script(seed: int) -> Iterator[Request]:
         event += ", cold" if is_cold else ""
         for step in range(1 + (draw.randint(1, rounds) if draw.random() < tools else 0)):
             if step:
-                calls = [
-                    ToolCall(f"{turn}-{step}-{at}", "read", f'{{"page": {at}}}') for at in range(draw.choice((1, 1, 3)))
-                ]
+                count = draw.choice((1, 1, 3))
+                calls = [ToolCall(f"{turn}-{step}-{at}", "read", f'{{"page": {at}}}') for at in range(count)]
                 messages.append(Message("assistant", "", tool_calls=tuple(calls)))
                 sizes = [round(math.exp(draw.uniform(1, math.log(largest)))) for _ in calls]
-                results = [_words(draw, size) for size in sizes]
-                messages += [
-                    Message("tool", text, tool_call_id=call.id) for text, call in zip(results, calls, strict=True)
-                ]
+                results = zip([_words(draw, size) for size in sizes], calls, strict=True)
+                messages += [Message("tool", text, tool_call_id=call.id) for text, call in results]
                 now += draw.uniform(2, 20)
             yield Request(event if not step else "step", tuple(messages), now, step)
         messages.append(Message("assistant", f"Noted {turn}: {_words(draw, draw.randint(1, 2 * answer))}"))
@@ -171,20 +167,10 @@ def paid_calls(seed: int) -> Iterator[PaidCall]:
         prompts = [[(b"fixed", fixed), *map(pieces.of, each)] for each in (sent, messages)]
         paid += ours.dollars(prompts[0], [0, *_marks(sent, view)], now=now)
         everything += theirs.dollars(prompts[1], [0, len(messages)], now=now)
-        yield PaidCall(
-            seed,
-            model,
-            number,
-            event,
-            step,
-            bill.action,
-            bill.reason,
-            len(bill.recalled),
-            sum(tokens for _, tokens in prompts[0]),
-            sum(tokens for _, tokens in prompts[1]),
-            paid / everything,
-            bill.paid / bill.everything_paid,
-        )
+        sent_tokens, all_tokens = (sum(tokens for _, tokens in prompt) for prompt in prompts)
+        done = bill.action, bill.reason, len(bill.recalled)
+        ratios = paid / everything, bill.paid / bill.everything_paid
+        yield PaidCall(seed, model, number, event, step, *done, sent_tokens, all_tokens, *ratios)
 
 
 def _count(text: str) -> int:
@@ -202,7 +188,7 @@ def _marks(sent: Sequence[Message], view: HistoryView) -> list[int]:
 # --- the tables -----------------------------------------------------------------------------------------------------
 
 
-def agent_tables(seeds: Iterable[int]) -> dict[str, list[Row]]:
+def agent_tables(seeds: Iterable[int]) -> Tables:
     """Return how often and how far agents are over the promise, by model and by kind, and those that are over it."""
     agents = [list(paid_calls(seed)) for seed in seeds]
     models, kinds = dict[str, list[list[PaidCall]]](), dict[str, list[list[PaidCall]]]()
@@ -247,7 +233,7 @@ def _shown(call: PaidCall) -> Row:
     return {**call._asdict(), "paid": f"{call.paid:.3f}", "account": f"{call.account:.3f}"}
 
 
-def print_agents(first: int, count: int, *, markdown: bool) -> dict[str, list[Row]]:
+def print_agents(first: int, count: int, *, markdown: bool) -> Tables:
     """Print the tables of so many agents from a seed on, of a single one each of its calls; return them."""
     tables = agent_tables(range(first, first + count))
     titles = {

@@ -16,7 +16,7 @@ import json
 import math
 import random
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,13 +26,13 @@ from gatekeeper_core.selection.anchors import telling_terms
 from gatekeeper_core.text import clean, is_han, sentences
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from benchmarks import talks as labelled
     from benchmarks.data import Conversation
+    from gatekeeper_core import TokenCounter
 
-    Counter = Callable[[str], int]
 
 COLD_SHARE = 0.3
 """Calls before which the cache is lost, where some are to find it cold."""
@@ -106,16 +106,15 @@ def sessions(
     talks: Sequence[labelled.Talk],
     *,
     turns: int,
-    tokens: int | None,
+    tokens: int,
     language: str,
     seed: int,
-    count: Counter,
-    late: float = _LATE_SHARE,
+    count: TokenCounter,
 ) -> Talk:
     """Return a session of so many turns, joined from everyday talks with all their questions.
 
     A labelled question is the user's message of its own turn. One that comes behind a talk is a turn of its own there,
-    or (the share ``late`` of those that stand alone) later in the session, never before a turn that leans on the one
+    or (half of those that stand alone) later in the session, never before a turn that leans on the one
     before. Of several that lean on a talk's last turn one is asked; those about the conversation as a whole are left
     out, because a session is another conversation. Where the talks of the language do not suffice, others follow.
     """
@@ -134,13 +133,33 @@ def sessions(
             asks.append((talk, _Ask(block.user, block.assistant, (talk.name, at), *labels)))
         for question in _behind(talk, draw):
             turn = _Ask(question.text, "", None, question.needed, f"further {question.kind}")
-            if question.kind not in _LEANING and draw.random() < late:
+            if question.kind not in _LEANING and draw.random() < _LATE_SHARE:
                 waiting.append((draw.randrange(len(asks), max(turns, len(asks) + 1)), talk, turn))
             else:
                 asks.append((talk, turn))
         if len(asks) >= turns:
             break
-    return _session(asks[:turns], turns=turns, tokens=tokens, language=language, seed=seed, count=count)
+    asks = asks[:turns]
+
+    draw = random.Random(f"lengths {language} {turns} {seed}")
+    number = {turn.place: at for at, (_, turn) in enumerate(asks) if turn.place}
+    terms_by_turn: dict[int, frozenset[str]] = {}
+    calls = []
+    for at, (talk, turn) in enumerate(asks):
+        groups = [[number.get((talk.name, old), at) for old in group] for group in turn.needed]
+        needed = tuple(tuple(old for old in group if old < at) for group in groups)
+        for old in chain.from_iterable(needed):
+            terms_by_turn[old] = terms_by_turn.get(old, frozenset()) | telling_terms(turn.user)
+        calls.append(Call(2 * at + 1, needed, turn.kind, draw.random() < COLD_SHARE))
+    messages = list[Message]()
+    for at, (talk, turn) in enumerate(asks):
+        size = round(tokens * draw.uniform(1 - _SPREAD, 1 + _SPREAD)) - count(turn.user)
+        spoken = "zh" if talk.language != "en" and any(map(is_han, turn.user)) else "en"
+        asking = terms_by_turn.get(at, frozenset())
+        answer = stretched(turn.answer, size, language=spoken, terms_by_turn=asking, count=count, draw=draw)
+        messages += [Message("user", turn.user), Message("assistant", answer)]
+    name = f"{language}-{turns}-{tokens}-{seed}"
+    return Talk(name, "session", language, tokens, str(turns), tuple(messages), tuple(calls))
 
 
 def _shuffled(talks: Sequence[labelled.Talk], language: str, draw: random.Random) -> list[labelled.Talk]:
@@ -158,54 +177,15 @@ def _behind(talk: labelled.Talk, draw: random.Random) -> list[labelled.Question]
     return [*draw.sample(leaning, min(1, len(leaning))), *alone]
 
 
-def _session(
-    asks: Sequence[tuple[labelled.Talk, _Ask]],
-    *,
-    turns: int,
-    tokens: int | None,
-    language: str,
-    seed: int,
-    count: Counter,
-) -> Talk:
-    draw = random.Random(f"lengths {language} {turns} {seed}")
-    number = {turn.place: at for at, (_, turn) in enumerate(asks) if turn.place}
-    terms_by_turn: dict[int, frozenset[str]] = {}
-    calls = []
-    for at, (talk, turn) in enumerate(asks):
-        groups = [[number.get((talk.name, old), at) for old in group] for group in turn.needed]
-        needed = tuple(tuple(old for old in group if old < at) for group in groups)
-        for group in needed:
-            terms_by_turn |= {
-                old: terms_by_turn.get(old, frozenset()) | frozenset(telling_terms(turn.user)) for old in group
-            }
-        calls.append(Call(2 * at + 1, needed, turn.kind, draw.random() < COLD_SHARE))
-    messages = list[Message]()
-    for at, (talk, turn) in enumerate(asks):
-        answer = turn.answer
-        size = 20 if tokens is None else round(tokens * draw.uniform(1 - _SPREAD, 1 + _SPREAD)) - count(turn.user)
-        if tokens is not None or not answer:
-            spoken = "zh" if talk.language != "en" and any(map(is_han, turn.user)) else "en"
-            asking = terms_by_turn.get(at, frozenset())
-            answer = stretched(answer, size, language=spoken, terms_by_turn=asking, count=count, draw=draw)
-        messages += [Message("user", turn.user), Message("assistant", answer)]
-    name = f"{language}-{turns}-{tokens or 'as they are'}-{seed}"
-    return Talk(name, "session", language, tokens or 0, str(turns), tuple(messages), tuple(calls))
-
-
 # --- the length of answers --------------------------------------------------------------------------------------------
 
-_FILLER = {
-    language: [part.split("|") for part in lines]
-    for language, *lines in (
-        section.splitlines()
-        for section in Path(__file__).with_name("cost_fillers.txt").read_text(encoding="utf-8").split("= ")[1:]
-    )
-}
+_SECTIONS = Path(__file__).with_name("cost_fillers.txt").read_text(encoding="utf-8").split("= ")[1:]
+_FILLER = {language: [part.split("|") for part in lines] for language, *lines in map(str.splitlines, _SECTIONS)}
 """Sentences that say nothing: a beginning, a middle and an end, each drawn by itself."""
 
 
 def stretched(
-    answer: str, tokens: int, *, language: str, terms_by_turn: frozenset[str], count: Counter, draw: random.Random
+    answer: str, tokens: int, *, language: str, terms_by_turn: frozenset[str], count: TokenCounter, draw: random.Random
 ) -> str:
     """Return an answer of about so many tokens: with empty sentences in between, or cut to whole sentences.
 

@@ -14,10 +14,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.agent_loop import memory_of
-from benchmarks.cost_account import Prompt, Way
+from benchmarks.cost_account import LIMIT, Prompt, Way
+from benchmarks.peers import trimmer
 from gatekeeper_core import HistoryConfig, RunConfig, ThreadState, ToolResultCompressor, select_history
 from gatekeeper_core.context.history.view import keep
 from gatekeeper_core.messages import common_beginning
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
     from benchmarks.cost_account import Setting, Workbench
     from gatekeeper_core.context.history.strategies import Strategy
-    from gatekeeper_core.messages import Message
 
 EVERYTHING = "everything"
 """The way that all others are held against."""
@@ -54,8 +54,8 @@ def halved_window(bench: Workbench, _: Setting) -> list[Prompt]:
     for call in bench.talk.calls:
         count = sum(at < call.stop for at in bench.units)
         prompt = bench.prompt(bench.newest(call, count - dropped))
-        if prompt.tokens > bench.limit:
-            while prompt.tokens > bench.limit // 2 and dropped < count - 1:
+        if prompt.tokens > LIMIT:
+            while prompt.tokens > LIMIT // 2 and dropped < count - 1:
                 dropped += 1
                 prompt = bench.prompt(bench.newest(call, count - dropped))
         prompts.append(prompt)
@@ -71,7 +71,7 @@ def summarised(bench: Workbench, _: Setting) -> list[Prompt]:
     for call in bench.talk.calls:
         count = sum(at < call.stop for at in bench.units)
         positions, side = bench.newest(call, count - dropped), (0, 0)
-        if sum(bench.full_pieces[at][1] for at in positions) > bench.limit and count - dropped > WINDOW_UNITS + 1:
+        if sum(bench.full_pieces[at][1] for at in positions) > LIMIT and count - dropped > WINDOW_UNITS + 1:
             dropped, summaries = count - WINDOW_UNITS - 1, summaries + 1
             trimmed = bench.newest(call, WINDOW_UNITS + 1)
             read = sum(bench.full_pieces[at][1] for at in set(positions).difference(trimmed))
@@ -90,26 +90,12 @@ def trimmed(bench: Workbench, _: Setting) -> list[Prompt]:
 
     Where a run of an agent is longer than the limit that leaves nothing; then the start may be any message.
     """
-    from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, ToolMessage, trim_messages
-
-    def translated(at: int, message: Message) -> BaseMessage:
-        if message.role == "user":
-            return HumanMessage(message.text, id=str(at))
-        if message.role == "tool":
-            return ToolMessage(message.text, tool_call_id=message.tool_call_id or "", id=str(at))
-        calls = [{"id": call.id, "name": call.name, "args": {"read": call.arguments}} for call in message.tool_calls]
-        return AIMessage(message.text, tool_calls=calls, id=str(at))
-
-    def cost(messages: list[BaseMessage]) -> int:
-        return sum(bench.full_pieces[int(message.id or 0)][1] for message in messages)
-
-    messages = [translated(at, message) for at, message in enumerate(bench.talk.messages)]
-    settings: dict[str, Any] = {"strategy": "last", "max_tokens": bench.limit, "token_counter": cost}
+    trim = partial(trimmer(lambda message: bench.pieces.of(message)[1]), max_tokens=LIMIT)
     prompts = []
     for call in bench.talk.calls:
-        fitting = trim_messages(messages[: call.stop], start_on="human", end_on=("human", "tool"), **settings)
-        fitting = fitting or trim_messages(messages[: call.stop], **settings)
-        prompts.append(bench.prompt(int(message.id or 0) for message in fitting))
+        messages = bench.talk.prompt(call)
+        fitting = trim(messages, start_on="human", end_on=("human", "tool")) or trim(messages)
+        prompts.append(bench.prompt(fitting))
     return prompts
 
 
@@ -258,27 +244,21 @@ def _prompts(bench: Workbench, costs: _Costs, moments: set[int]) -> list[Prompt]
         body, lacking = (*costs.chosen[since], *range(since, at)), costs.lacking(since, at)
         pieces = [bench.full_pieces[side] for turn in body for side in (2 * turn, 2 * turn + 1)]
         digest, question_tokens = bench.full_pieces[call.stop - 1]
-        question = (
-            (b"told for %d" % at, question_tokens + costs.recalled_tokens(at, lacking))
-            if lacking
-            else (digest, question_tokens)
-        )
+        question = digest, question_tokens
+        if lacking:
+            question = b"told for %d" % at, question_tokens + costs.recalled_tokens(at, lacking)
         mark = len(pieces) - bool(lacking)
         turns = frozenset((*body, *lacking))
         prompts.append(Prompt([*pieces, question], (mark,) if mark >= 0 else (), turns))
     return prompts
 
 
+_put_aside = partial(policy, strategy="cache", puts_aside=True)
 OURS = (
     Way("selection, as sent", selected_and_marked),
     Way("selection, fixed part marked", selected),
     Way("cache", partial(policy, strategy="cache"), knows_prices=True),
-    Way(
-        "cache, results put aside",
-        partial(policy, strategy="cache", puts_aside=True),
-        knows_prices=True,
-        corpora=("agent",),
-    ),
+    Way("cache, results put aside", _put_aside, knows_prices=True, corpora=("agent",)),
     Way("gate", partial(policy, strategy="gate"), knows_prices=True),
 )
 HINDSIGHT = Way("hindsight", hindsight, knows_prices=True, corpora=("session", "locomo"))

@@ -45,8 +45,6 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A labelled conversation."""
-
     name: str
     blocks: tuple[Block, ...]
     questions: tuple[Question, ...]
@@ -112,18 +110,16 @@ def read_locomo(path: Path) -> list[Conversation]:
 
     A block tells when its session was, where the file does ("1:56 pm on 8 May, 2023").
     """
-    return [_conversation(row) for row in read_jsonl(path)]
-
-
-def _conversation(row: dict[str, Any]) -> Conversation:
-    turn_ids = {turn["id"] for turn in row["turns"]}
-    questions = []
-    for item in row["qa"]:
-        evidence = tuple(dict.fromkeys(e for e in item.get("evidence", ()) if e in turn_ids))
-        if evidence and item["category"] != ADVERSARIAL:
-            answer = str(item.get("answer", ""))
-            questions.append(Question(str(item["question"]), evidence, int(item["category"]), answer))
-    return Conversation(str(row["conv"]), tuple(_blocks(row["turns"])), tuple(questions))
+    conversations = []
+    for row in read_jsonl(path):
+        turn_ids, questions = {turn["id"] for turn in row["turns"]}, []
+        for item in row["qa"]:
+            evidence = tuple(dict.fromkeys(e for e in item.get("evidence", ()) if e in turn_ids))
+            if evidence and item["category"] != ADVERSARIAL:
+                answer = str(item.get("answer", ""))
+                questions.append(Question(str(item["question"]), evidence, int(item["category"]), answer))
+        conversations.append(Conversation(str(row["conv"]), tuple(_blocks(row["turns"])), tuple(questions)))
+    return conversations
 
 
 def _blocks(turns: list[dict[str, Any]]) -> Iterator[Block]:

@@ -31,13 +31,15 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.budget import counter
 from benchmarks.cost_talks import sessions
 from benchmarks.everyday import cross_fitted
-from benchmarks.report import options, print_table, write_json
+from benchmarks.peers import trimmer
+from benchmarks.report import Row, Tables, options, print_table, settings_of, write_json
 from benchmarks.talks import GOING_BACK, HANGING, read_everyday
 from gatekeeper_core import (
     ContextGatekeeper,
     HistoryConfig,
     Message,
     ThreadState,
+    TokenCounter,
     keep,
     prices_of_model,
     select_history,
@@ -50,9 +52,7 @@ if TYPE_CHECKING:
     from benchmarks import talks as labelled
     from benchmarks.cost_talks import Talk
 
-    TokenCounter = Callable[[str], int]
     Door = Callable[[Talk, TokenCounter, HistoryConfig], Iterator[list[str]]]
-    Row = dict[str, Any]
 
 FILES = {"everyday_dev.jsonl": "second", "everyday_second.jsonl": "first"}
 """By file the authors whose conversations the weights of its topics are fitted on."""
@@ -117,7 +117,6 @@ def through_chat_memory(talk: Talk, count: TokenCounter, config: HistoryConfig) 
 
 
 def through_buffer(talk: Talk, count: TokenCounter, config: HistoryConfig) -> Iterator[list[str]]:
-    """Yield what ``GatekeeperMemoryBuffer`` gives for each question."""
     from llama_index.core.base.llms.types import ChatMessage
 
     from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer
@@ -132,14 +131,10 @@ def through_buffer(talk: Talk, count: TokenCounter, config: HistoryConfig) -> It
 
 def through_window(talk: Talk, count: TokenCounter, config: HistoryConfig) -> Iterator[list[str]]:
     """Yield what ``trim_messages`` leaves: the newest messages that fit, from a human one on."""
-    from langchain_core.messages import AIMessage, HumanMessage, trim_messages
-
-    kinds: dict[str, Any] = {"user": HumanMessage, "assistant": AIMessage}
-    converted = [kinds[message.role](message.text) for message in talk.messages]
-    settings: Row = {"max_tokens": config.token_budget, "start_on": "human"}
-    settings["token_counter"] = lambda messages: sum(count(message.text) for message in messages)
+    trim = trimmer(lambda message: count(message.text))
     for call in talk.calls:
-        yield [message.text for message in trim_messages(converted[: call.stop], **settings)]
+        kept = trim(talk.prompt(call), max_tokens=config.token_budget, start_on="human")
+        yield [talk.messages[at].text for at in kept]
 
 
 DOORS: dict[str, Door] = {
@@ -158,9 +153,8 @@ def exchanges(talk: Talk) -> list[tuple[str, str]]:
 
 def signs(talk: Talk) -> list[set[str]]:
     """Return for each turn the sentences that no other turn has."""
-    spoken = [
-        {text[span.start : span.stop].strip() for text in turn for span in sentences(text)} for turn in exchanges(talk)
-    ]
+    turns = exchanges(talk)
+    spoken = [{text[span.start : span.stop].strip() for text in turn for span in sentences(text)} for turn in turns]
     counts = Counter(chain.from_iterable(spoken))
     return [{sign for sign in turn if counts[sign] == 1 and len(sign) >= SHORTEST_SIGN} for turn in spoken]
 
@@ -247,18 +241,16 @@ def topic_rows(talks: Sequence[labelled.Talk], fitted_on: str, count: TokenCount
 
 
 def main() -> int:
-    """Measure, print the tables, write JSON if asked to; return 1 where the default is below the newest messages."""
-    parser = options(__doc__, data="everyday/everyday_dev.jsonl and everyday_second.jsonl")
+    parser = options(__doc__, data="everyday/everyday_dev.jsonl and everyday_second.jsonl", counter="estimate")
     parser.add_argument("--budgets", nargs="+", type=int, default=(1500, 3000, 4000), help="tokens (1500 3000 4000)")
     parser.add_argument("--turns", type=int, default=40, help="turns of a session (40)")
     parser.add_argument("--size", type=int, default=300, help="tokens a turn (300)")
     parser.add_argument("--seeds", type=int, default=2, help="sessions of each language and file (2)")
-    parser.add_argument("--counter", choices=("estimate", "cl100k"), default="estimate")
     chosen = parser.parse_args()
     count = counter(chosen.counter)
     drawn = list(product(LANGUAGES, range(chosen.seeds)))[-1 if chosen.quick else 0 :]
     shape: dict[str, Any] = {"turns": chosen.turns, "tokens": chosen.size, "count": count}
-    tables: dict[str, list[Row]] = {}
+    tables: Tables = {}
     for file, fitted_on in FILES.items():
         everyday = read_everyday(chosen.data / "everyday" / file)
         talks = [sessions(everyday, language=language, seed=seed, **shape) for language, seed in drawn]
@@ -267,8 +259,7 @@ def main() -> int:
         rows = topic_rows(everyday, fitted_on, count, chats=QUICK_CHATS if chosen.quick else TOPIC_CHATS)
         tables[f"{file}, topics"] = rows
         print_table(f"{file}: 30 turns over 12 topics", rows, markdown=chosen.markdown)
-    named = ("budgets", "turns", "size", "seeds", "counter", "quick")
-    write_json(chosen.json, "doors", {name: getattr(chosen, name) for name in named}, tables)
+    write_json(chosen.json, "doors", settings_of(chosen), tables)
     return int(any(map(is_below, tables.values())))
 
 

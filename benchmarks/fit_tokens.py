@@ -23,7 +23,7 @@ import gzip
 import json
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,47 +41,27 @@ HARD_PULL = 0.0001
 DEAREST = 4.0
 """The most that a character of ``HARD`` costs: twice the bytes of such a letter."""
 
-TWO_BYTES = ("greek", "cyrillic", "hebrew", "arabic")
-THREE_BYTES = ("devanagari", "bengali", "thai", "other indic", "hangul")
-SPLIT_OFF = {
-    **dict.fromkeys(("cyrillic rare", "cyrillic extended", "kazakh"), "cyrillic"),
-    **dict.fromkeys(("tamil", "telugu", "kannada", "malayalam", "gujarati"), "other indic"),
-    **dict.fromkeys(("gurmukhi", "odia", "sinhala", "lao"), "other indic"),
-    **dict.fromkeys(("georgian", "khmer", "burmese", "ethiopic"), "other scripts"),
-    "uyghur": "arabic",
-    "urdu": "arabic",
-    **dict.fromkeys(("armenian", "syriac"), "other alphabets"),
-    **dict.fromkeys(("operators", "braille"), "symbol"),
-    **dict.fromkeys(("half width", "wide letters"), "full width"),
-}
-"""By class that ordinary texts hardly hold, the class that counts it in the first fit and gives it its prior."""
-BESIDE = ("hump by digit", "mixed marks", "rare sign")
-"""Classes whose characters another class counts as well, and that ordinary texts hardly hold."""
-HARD = (*SPLIT_OFF, "greek", "thai", "other indic", "other alphabets", "other scripts", "astral", *BESIDE)
-"""What is fitted with the hard texts."""
-ONE_SIDED = ("mixed marks", "rare sign", "operators", "braille", "half width", "wide letters", "astral")
-"""What of it only the one-sided texts hold."""
-FLOORS = {
-    **dict.fromkeys(("latin accented", "latin extended", "latin vietnamese", *TWO_BYTES, *THREE_BYTES), 0.25),
-    **dict.fromkeys(("han", "kana", "wide punctuation", "full width", "symbol"), 0.3),
-    **dict.fromkeys(("emoji", "astral", "other alphabets", "other scripts", "combining"), 0.7),
-    **dict.fromkeys(("latin signs", "punctuation", "variation", "long word", "sixteen spaces"), 0.1),
-    "control": 0.5,
-    "word": 0.3,
-    "digit": 0.05,
-    "mark": 0.05,
-    "line end": 0.02,
-    "tab": 0.05,
-}
-"""The least that each counts; the others may fall to 0, because their characters are counted above as well."""
-PRIORS = {
-    **dict.fromkeys(("emoji", "astral"), 2.0),
-    **dict.fromkeys(("other alphabets", "other scripts", "combining", "symbol", "variation", "control"), 1.0),
-    **dict.fromkeys(("long word", "consonants", "sixteen spaces"), 0.25),
-}
-"""About half a token a byte, for what is hardly ever merged; four letters or spaces a token in long runs of them."""
-START = {**dict.fromkeys(TWO_BYTES, 0.4), **dict.fromkeys(THREE_BYTES, 0.7)}
-"""What the pools of scripts are drawn to themselves."""
+
+class _Class(NamedTuple):
+    """A row of ``fit_tokens.tsv``, which says what each column is."""
+
+    name: str
+    counted_by: str
+    floor: str
+    prior: str
+    pool: str
+    fitted_with: str
+
+
+_LINES = Path(__file__).with_suffix(".tsv").read_text(encoding="utf-8").splitlines()
+_ROWS = [_Class(*line.split("\t")) for line in _LINES if not line.startswith("#")][1:]
+BESIDE = tuple(row.name for row in _ROWS if row.counted_by == "others")
+SPLIT_OFF = {row.name: row.counted_by for row in _ROWS if row.counted_by not in ("", "others")}
+HARD = tuple(row.name for row in _ROWS if row.fitted_with)
+ONE_SIDED = tuple(row.name for row in _ROWS if row.fitted_with == "one-sided")
+FLOORS = {row.name: float(row.floor) for row in _ROWS if row.floor}
+PRIORS = {row.name: float(row.prior) for row in _ROWS if row.prior}
+POOLS = [[row.name for row in _ROWS if row.pool == pool] for pool in ("two bytes", "three bytes")]
 
 HEADER = """\
 # What each class of characters costs, in tokens, by family of tokenizers; and the margin of each family.
@@ -155,13 +135,13 @@ def _fit_ordinary(segments: Segments, profile: str) -> Any:
         counts[:, CLASSES.index(origin)] += counts[:, CLASSES.index(name)]
         counts[:, CLASSES.index(name)] = 0
     counts[:, [CLASSES.index(name) for name in BESIDE]] = 0
-    pools = [[CLASSES.index(name) for name in pool] for pool in (TWO_BYTES, THREE_BYTES)]
+    pools = [[CLASSES.index(name) for name in pool] for pool in POOLS]
     pooled = {at for pool in pools for at in pool}
     columns = [[at] for at in range(len(CLASSES)) if at not in pooled] + pools
     tied = np.zeros((len(CLASSES), len(columns)))
     for column, members in enumerate(columns):
         tied[members, column] = 1
-    priors = np.array([{**PRIORS, **START}.get(name, 0.0) for name in CLASSES])
+    priors = np.array([PRIORS.get(name, 0.0) for name in CLASSES])
     floors = np.array([FLOORS.get(name, 0.0) for name in CLASSES])
     relative, ones = counts / segments.tokens[profile][:, None], np.ones(len(counts))
     kinds = _weights_of_kinds(segments.kinds)
@@ -222,21 +202,20 @@ def _bounded(gram: Any, target: Any, floors: Any) -> Any:
 
 def left_out(segments: Segments, hard: Segments, profile: str) -> Any:
     """Return the estimate of each ordinary text by weights that were fitted without its kind."""
-    estimates = np.zeros(len(segments.kinds))
     kinds, hard_kinds = np.array(segments.kinds), np.array(hard.kinds)
-    for kind in sorted(set(segments.kinds)):
-        weights = fit(segments.of(kinds != kind), hard.of(hard_kinds != kind), profile)
-        estimates[kinds == kind] = segments.counts[kinds == kind] @ weights
-    return np.maximum(1, np.floor(estimates + 0.5))
+    return _unseen(segments, kinds, lambda kind: fit(segments.of(kinds != kind), hard.of(hard_kinds != kind), profile))
 
 
 def other_sources(segments: Segments, hard: Segments, profile: str) -> Any:
     """Return the estimate of each hard text by weights that were fitted without its source."""
-    estimates = np.zeros(len(hard.kinds))
     sources = np.array(hard.sources)
-    for source in sorted(set(hard.sources)):
-        weights = fit(segments, hard.of(sources != source), profile)
-        estimates[sources == source] = hard.counts[sources == source] @ weights
+    return _unseen(hard, sources, lambda source: fit(segments, hard.of(sources != source), profile))
+
+
+def _unseen(texts: Segments, labels: Any, fit_without: Callable[[str], Any]) -> Any:
+    estimates = np.zeros(len(labels))
+    for label in sorted(set(labels.tolist())):
+        estimates[labels == label] = texts.counts[labels == label] @ fit_without(label)
     return np.maximum(1, np.floor(estimates + 0.5))
 
 
@@ -309,7 +288,6 @@ def rows(weights: Mapping[str, tuple[float, ...]]) -> str:
 
 
 def main() -> None:
-    """Write the data file."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--data", type=Path, required=True, help="folder that holds tokens/*.jsonl.gz")
     parser.add_argument("--out", type=Path, default=Path("gatekeeper_core/data/token_profiles.tsv"))

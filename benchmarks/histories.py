@@ -12,18 +12,16 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.budget import counter
 from benchmarks.data import sampled
 from benchmarks.everyday import Method, Sent, ask, by_group, changes, cross_fitted
-from benchmarks.report import options, report
+from benchmarks.report import Row, options, report
 from benchmarks.talks import GROUPS, SETS
-from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, HistoryConfig, Message, select_history
+from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, HistoryConfig, Message, TokenCounter, select_history
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from benchmarks.data import Block
     from benchmarks.talks import Question, Talk
 
-    Counter = Callable[[str], int]
-    Row = dict[str, Any]
 
 LABELLED = SETS["everyday"][0]
 BUDGET = 4000
@@ -33,7 +31,7 @@ SIZES = (0, 250, 500, 1000, 2000)
 class History(Method):
     """A list of messages, selected from for each question."""
 
-    def __init__(self, count: Counter, *, trim: bool = True, passthrough_below: int = 0) -> None:
+    def __init__(self, count: TokenCounter, *, trim: bool = True, passthrough_below: int = 0) -> None:
         gatekeeper = ContextGatekeeper(config=GatekeeperConfig(trim=trim), token_counter=count)
         self._gatekeeper = cross_fitted(gatekeeper, LABELLED.fitted_on)
         self._count = count
@@ -44,21 +42,18 @@ class History(Method):
         self._messages += [Message("user", block.user), Message("assistant", block.assistant)]
 
     def send(self, question: Question) -> list[Sent]:
-        view = select_history(
-            [*self._messages, Message("user", question.text)], gatekeeper=self._gatekeeper, config=self._config
-        )
-        cut = dict(view.replaced)
-        return [self._sent(turn, cut) for turn in sorted(view.turns)]
-
-    def _sent(self, turn: int, cut: dict[int, Message]) -> Sent:
-        places = (2 * turn, 2 * turn + 1)
-        texts = [cut.get(at, self._messages[at]).text for at in places]
-        full = sum(self._count(self._messages[at].text) for at in places)
-        return Sent(turn, "\n".join(texts), sum(map(self._count, texts)), full)
+        messages = [*self._messages, Message("user", question.text)]
+        view = select_history(messages, gatekeeper=self._gatekeeper, config=self._config)
+        cut, sent = dict(view.replaced), list[Sent]()
+        for turn in sorted(view.turns):
+            places = (2 * turn, 2 * turn + 1)
+            texts = [cut.get(at, self._messages[at]).text for at in places]
+            full = sum(self._count(self._messages[at].text) for at in places)
+            sent.append(Sent(turn, "\n".join(texts), sum(map(self._count, texts)), full))
+        return sent
 
 
-def measured(talks: Sequence[Talk], count: Counter, **arguments: Any) -> Row:
-    """Return the measures of all questions through one way to select."""
+def measured(talks: Sequence[Talk], count: TokenCounter, **arguments: Any) -> Row:
     outcomes = list(ask(talks, lambda: History(count, **arguments)))
     groups = by_group(outcomes)
     row = groups["all questions"].row()
@@ -68,9 +63,7 @@ def measured(talks: Sequence[Talk], count: Counter, **arguments: Any) -> Row:
 
 
 def main() -> None:
-    """Measure, print the tables, write JSON if asked to."""
-    parser = options(__doc__, data=LABELLED.file)
-    parser.add_argument("--counter", choices=("estimate", "cl100k"), default="estimate")
+    parser = options(__doc__, data=LABELLED.file, counter="estimate")
     chosen = parser.parse_args()
     talks = sampled(LABELLED.read(chosen.data / LABELLED.file), 10 if chosen.quick else None)
     count = counter(chosen.counter)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.agent_runs import GROUPS, POLICIES, QUICK, read_runs, text_of
 from benchmarks.budget import counter
-from benchmarks.report import options, report
+from benchmarks.report import Tables, options, report
 from gatekeeper_core.context.history.liveness import identifiers_of
 
 if TYPE_CHECKING:
@@ -67,12 +67,11 @@ def states(run: Sequence[Message]) -> Iterable[tuple[str, bool]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure and print."""
     chosen = options(__doc__, data="agents/*.jsonl").parse_args(arguments)
     count = counter("estimate" if chosen.quick else "cl100k")
     runs = [run.messages for run in read_runs(chosen.data)["run"]]
     runs = runs[:: max(1, len(runs) // QUICK) if chosen.quick else 1]
-    tables: dict[str, list[dict[str, Any]]] = {}
+    tables: Tables = {}
     for budget in GROUPS["run"].budgets:
         table = tables[f"identifiers of {len(runs)} coding runs, {budget:,} tokens"] = []
         for policy in OURS if chosen.ours_only else PEERS + OURS:

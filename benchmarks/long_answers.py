@@ -1,6 +1,6 @@
 """Long answers: does the one sentence that a question needs get through every door, and at how many tokens?
 
-Run ``python -m benchmarks.long_answers [--counter cl100k] [--talks 20] [--coverage 0.85] [--whole]``. Each conversation
+Run ``python -m benchmarks.long_answers [--counter cl100k] [--talks 20] [--whole]``. Each conversation
 has six turns whose answers are thirty sentences long, in Chinese, English or both; the question goes back to one
 sentence of one of them, never of the newest. What is measured is the past that is sent: through ``select_history``, the
 LangChain middleware, the LlamaIndex memory and the context builder. ``--whole`` sends whole messages (``trim=False``).
@@ -16,10 +16,10 @@ from __future__ import annotations
 import random
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.budget import counter
-from benchmarks.report import report, simple_options
+from benchmarks.report import Row, options, report
 from gatekeeper_core import (
     ContextBuilder,
     ContextBuilderConfig,
@@ -27,6 +27,7 @@ from gatekeeper_core import (
     GatekeeperConfig,
     HistoryConfig,
     Message,
+    TokenCounter,
     select_history,
 )
 from gatekeeper_core.messages import group_turns
@@ -34,8 +35,6 @@ from gatekeeper_core.messages import group_turns
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    Counter = Callable[[str], int]
-    Row = dict[str, Any]
 
 _FILE = Path(__file__).with_name("long_answers.tsv")
 LANGUAGES = ("zh", "en", "mixed")
@@ -46,21 +45,13 @@ BUDGET = 4000
 
 
 class Subject(NamedTuple):
-    """A topic.
-
-    Attributes:
-        name: what it is called.
-        opening: how the user opens it.
-        question: a question that goes back to it.
-        fact: the sentence that answers that.
-        things: what the rest of the answer is about, with ``|`` between.
-    """
+    """A topic, the user's opening, a question that goes back to it, the sentence that answers that, and the rest."""
 
     name: str
     opening: str
     question: str
     fact: str
-    things: str
+    things: str  # of the rest of the answer, with "|" between
 
 
 class LongTalk(NamedTuple):
@@ -106,8 +97,7 @@ def _talk(language: str, chance: random.Random) -> LongTalk:
 # --- the doors --------------------------------------------------------------------------------------------------------
 
 
-def through_history(talk: LongTalk, count: Counter, *, gatekeeper: GatekeeperConfig) -> list[str]:
-    """Return the texts of the past that ``select_history`` sends."""
+def through_history(talk: LongTalk, count: TokenCounter, *, gatekeeper: GatekeeperConfig) -> list[str]:
     config = HistoryConfig(token_budget=BUDGET, passthrough_below=0, run=None)
     selector = ContextGatekeeper(config=gatekeeper, token_counter=count)
     view = select_history(talk.messages, gatekeeper=selector, config=config)
@@ -115,8 +105,7 @@ def through_history(talk: LongTalk, count: Counter, *, gatekeeper: GatekeeperCon
     return [replaced.get(at, talk.messages[at]).text for at in view.kept][:-1]
 
 
-def through_middleware(talk: LongTalk, count: Counter, *, gatekeeper: GatekeeperConfig) -> list[str]:
-    """Return the texts of the past that the LangChain middleware sends."""
+def through_middleware(talk: LongTalk, count: TokenCounter, *, gatekeeper: GatekeeperConfig) -> list[str]:
     from benchmarks.adapters import wrapped
     from langchain_gatekeeper import GatekeeperMiddleware
 
@@ -125,8 +114,7 @@ def through_middleware(talk: LongTalk, count: Counter, *, gatekeeper: Gatekeeper
     return [message.text for message in wrapped(talk.messages, middleware)][:-1]
 
 
-def through_memory(talk: LongTalk, count: Counter, *, gatekeeper: GatekeeperConfig) -> list[str]:
-    """Return the texts of the past that the LlamaIndex memory gives."""
+def through_memory(talk: LongTalk, count: TokenCounter, *, gatekeeper: GatekeeperConfig) -> list[str]:
     from benchmarks.adapters import from_llama_index, to_llama_index
     from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer
 
@@ -139,8 +127,7 @@ def through_memory(talk: LongTalk, count: Counter, *, gatekeeper: GatekeeperConf
     return [message.text for message in from_llama_index(memory.get())][:-1]
 
 
-def through_builder(talk: LongTalk, count: Counter, *, gatekeeper: GatekeeperConfig) -> list[str]:
-    """Return the texts of the past that the context builder sends."""
+def through_builder(talk: LongTalk, count: TokenCounter, *, gatekeeper: GatekeeperConfig) -> list[str]:
     from gatekeeper_core import Thread
 
     history = HistoryConfig(gatekeeper=gatekeeper)
@@ -163,7 +150,7 @@ DOORS: dict[str, Callable[..., list[str]]] = {
 
 
 def measured(
-    talks: Sequence[LongTalk], door: Callable[..., list[str]], count: Counter, *, gatekeeper: GatekeeperConfig
+    talks: Sequence[LongTalk], door: Callable[..., list[str]], count: TokenCounter, *, gatekeeper: GatekeeperConfig
 ) -> Row:
     """Return what a door sends of the past, over all conversations."""
     needed = sentence = tokens = turns = 0
@@ -179,20 +166,16 @@ def measured(
 
 
 def main() -> None:
-    """Measure and print."""
-    parser = simple_options(__doc__)
+    parser = options(__doc__, counter="estimate")
     parser.add_argument("--talks", type=int, default=20)
-    parser.add_argument("--counter", choices=("estimate", "cl100k"), default="estimate")
-    parser.add_argument("--coverage", type=float, default=GatekeeperConfig().coverage)
     parser.add_argument("--whole", action="store_true", help="send whole messages")
     chosen = parser.parse_args()
     talks, count = long_talks(chosen.talks), counter(chosen.counter)
-    config = GatekeeperConfig(trim=not chosen.whole, coverage=chosen.coverage)
+    config = GatekeeperConfig(trim=not chosen.whole)
     rows = [{"door": name, **measured(talks, door, count, gatekeeper=config)} for name, door in DOORS.items()]
     everything = sum(count(message.text) for talk in talks for message in talk.messages[:-1]) / len(talks)
-    report(
-        chosen, "long_answers", {"Answers of thirty sentences: the past that is sent": rows}, history=round(everything)
-    )
+    title = "Answers of thirty sentences: the past that is sent"
+    report(chosen, "long_answers", {title: rows}, history=round(everything))
 
 
 if __name__ == "__main__":

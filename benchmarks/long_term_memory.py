@@ -14,12 +14,13 @@ one of ten such utterances reaches by its vector.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.data import TOPIC_SETS, read_dialogues, read_memories, sampled
-from benchmarks.embedding import MULTILINGUAL, kept_vectors
+from benchmarks.embedding import MULTILINGUAL
 from benchmarks.peers import NOT_INSTALLED, PEERS, missing
-from benchmarks.report import options, report
+from benchmarks.report import Row, options, report
 from gatekeeper_core import GatekeeperConfig
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.embedding import embed
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from benchmarks.data import Block, MemoryQuery
     from gatekeeper_core.encoder import TextEncoder
 
-    Row = dict[str, Any]
     Memories = Mapping[str, Sequence[Block]]
     Embedding = Callable[[Sequence[str]], Any]
     Ranker = Callable[[MemoryQuery, tuple[str, ...]], list[int]]
@@ -84,35 +84,26 @@ class MemoryIndex:
 
 
 def measure(memories: Memories, queries: Sequence[MemoryQuery], rank: Ranker, variant: str) -> Row:
-    """Return R@k for one method and variant."""
     sums = dict.fromkeys(DEPTHS, 0.0)
     for query in queries:
         turns = query.turns if variant == VARIANTS[1] else query.turns[-1:]
         ranked = [memories[query.user][at].ids[0] for at in rank(query, turns)]
         for depth in DEPTHS:
-            sums[depth] += recall_at(ranked, query.gold, depth)
+            sums[depth] += len({*ranked[:depth]} & {*query.gold}) / len({*query.gold})
     return {f"R@{depth}": 100 * total / max(1, len(queries)) for depth, total in sums.items()}
 
 
-def recall_at(ranked: Sequence[str], gold: Sequence[str], depth: int) -> float:
-    """Return which share of the gold memories stands among the first, 0..1."""
-    return len(set(ranked[:depth]) & set(gold)) / len(set(gold))
-
-
 def selection(memories: Memories, encoder: TextEncoder | None = None) -> Ranker:
-    """Return how the scores of the selection rank."""
     indexes = {user: MemoryIndex(blocks, encoder) for user, blocks in memories.items()}
     return lambda query, turns: indexes[query.user].rank("\n".join(turns))
 
 
 def peer(memories: Memories, name: str) -> Ranker:
-    """Return how a named peer ranks; its question is the turns, line by line."""
     peers = {user: PEERS[name](blocks) for user, blocks in memories.items()}
     return lambda query, turns: peers[query.user].rank("\n".join(turns))
 
 
 def oracle(memories: Memories) -> Ranker:
-    """Return a ranking that knows the gold memories."""
     return lambda query, _: [at for at, block in enumerate(memories[query.user]) if block.ids[0] in query.gold]
 
 
@@ -134,13 +125,11 @@ def _hits(memory: LongTermMemory, user: str, turns: Sequence[str], limit: int = 
 
 
 def ours(memories: Memories, embedder: Embedding | None = None) -> Ranker:
-    """Return how a search ranks."""
     memory = remembered(memories, embedder)
     return lambda query, turns: [at for _, at in _hits(memory, query.user, turns)]
 
 
 def run(memories: Memories, queries: Sequence[MemoryQuery], *, peers: bool) -> list[Row]:
-    """Return R@k by method and variant."""
     rankers: dict[str, Ranker | None] = {}
     for name in PEERS if peers else ():
         rankers[name] = None if missing(name) else peer(memories, name)
@@ -152,7 +141,6 @@ def run(memories: Memories, queries: Sequence[MemoryQuery], *, peers: bool) -> l
 
 
 def rows(memories: Memories, queries: Sequence[MemoryQuery], rankers: Mapping[str, Ranker | None]) -> list[Row]:
-    """Return R@k by method and variant; None stands for a method that is not installed."""
     return [
         {"method": name, "query": NOT_INSTALLED}
         if rank is None
@@ -168,13 +156,8 @@ def unrelated(folder: Path) -> list[str]:
     for each in TOPIC_SETS:
         path = folder / "topics" / each.file
         if each.language == "zh" and path.is_file():
-            spoken = [
-                utterance.text
-                for dialogue in read_dialogues(path)
-                for utterance in dialogue.utterances
-                if utterance.role == "user"
-            ]
-            results += sampled(spoken, UNRELATED_A_SET)
+            utterances = chain.from_iterable(dialogue.utterances for dialogue in read_dialogues(path))
+            results += sampled([each.text for each in utterances if each.role == "user"], UNRELATED_A_SET)
     return results
 
 
@@ -222,7 +205,6 @@ def _kept(threshold: float, called: Sequence[Sequence[tuple[float, bool]]], best
 
 
 def main() -> None:
-    """Measure, print the table, write JSON if asked to."""
     parser = options(__doc__, data="memory/madial_zh_*.jsonl")
     parser.add_argument("--thresholds", action="store_true", help="show what thresholds keep instead")
     chosen = parser.parse_args()
@@ -236,11 +218,9 @@ def main() -> None:
             print(f"MeaningEmbedder: related_cosine {related_cosine(memories, others, _meaning()) or 0.0:.3f}\n")
     else:
         title = "Recall of gold memories, per cent"
-        with kept_vectors(chosen.vectors):
-            table = run(memories, queries, peers=not chosen.ours_only)
-    report(
-        chosen, "long_term_memory", {title: table}, dialogues=len(queries), memories=sum(map(len, memories.values()))
-    )
+        table = run(memories, queries, peers=not chosen.ours_only)
+    sizes = {"dialogues": len(queries), "memories": sum(map(len, memories.values()))}
+    report(chosen, "long_term_memory", {title: table}, **sizes)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,6 @@ _HEAD = """\
 
 
 def main() -> None:
-    """Print the data file."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("confusables", type=Path)
     parser.add_argument("properties", type=Path)
@@ -49,9 +48,8 @@ def main() -> None:
         if name == "Default_Ignorable_Code_Point":
             first, _, last = codes.partition("..")
             ignorable.update(map(chr, range(int(first, 16), int(last or first, 16) + 1)))
-    rows["blank"] = "".join(sorted(each for each in ignorable if unicodedata.category(each)[0] not in "CMZ")) + chr(
-        0x2800
-    )
+    blank = (each for each in ignorable if unicodedata.category(each)[0] not in "CMZ")
+    rows["blank"] = "".join(sorted(blank)) + chr(0x2800)
     print(_HEAD.format(version=version))
     for target, sources in sorted(rows.items(), key=lambda row: (row[0] != "blank", row[0])):
         print(f"{target}\t{ascii(sources)[1:-1]}")

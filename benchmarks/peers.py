@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from benchmarks.data import Block
     from benchmarks.embedding import SentenceModel
+    from gatekeeper_core import Message
 
 NOT_INSTALLED = "not installed"
 RECIPROCAL_RANK_K = 60
@@ -124,33 +125,52 @@ def fused(rankings: Sequence[Sequence[int]], count: int) -> list[int]:
     return _by_score(scores)
 
 
+def trimmer(cost: Callable[[Message], int] | None = None) -> Callable[..., list[int]]:
+    """Return LangChain's ``trim_messages`` for a list that grows; it gives back the positions of what it keeps.
+
+    Without a cost of a message LangChain counts by its own approximation.
+    """
+    from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage, trim_messages
+
+    kinds: dict[str, Any] = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage, "tool": ToolMessage}
+    converted: list[Any] = []
+
+    def positions(messages: Sequence[Message], **settings: Any) -> list[int]:
+        for at in range(len(converted), len(messages)):
+            message = messages[at]
+            more: dict[str, Any] = {}
+            if message.tool_calls:
+                more["tool_calls"] = [{"name": call.name, "args": {}, "id": call.id} for call in message.tool_calls]
+            if message.role == "tool":
+                more["tool_call_id"] = message.tool_call_id or ""
+            converted.append(kinds[message.role](message.text, id=str(at), **more))
+        counted: Any = (lambda some: sum(cost(messages[int(each.id)]) for each in some)) if cost else "approximate"
+        kept = trim_messages(converted[: len(messages)], strategy="last", token_counter=counted, **settings)
+        return [int(each.id or 0) for each in kept]
+
+    return positions
+
+
 MODEL_ALONE = MULTILINGUAL.name
 FUSED = f"bm25s + {MULTILINGUAL.name}, fused"
 
-PEERS: dict[str, Callable[[Sequence[Block]], Peer]] = {
-    "recency window": RecencyWindow,
-    "rank_bm25": RankBm25,
-    "bm25s + stop words + stemming": Bm25sStemmed,
-    "MiniLM": lambda blocks: Cosine(blocks, MINI_LM),
-    "bm25s + MiniLM, fused": lambda blocks: Fusion(blocks, MINI_LM),
-    MODEL_ALONE: lambda blocks: Cosine(blocks, MULTILINGUAL),
-    FUSED: lambda blocks: Fusion(blocks, MULTILINGUAL),
-}
-
 _BM25S = ("bm25s", "Stemmer")
-_NEEDS: dict[str, tuple[str, ...]] = {
-    "rank_bm25": ("rank_bm25",),
-    "bm25s + stop words + stemming": _BM25S,
-    "MiniLM": MINI_LM.packages,
-    "bm25s + MiniLM, fused": (*_BM25S, *MINI_LM.packages),
-    MODEL_ALONE: MULTILINGUAL.packages,
-    FUSED: (*_BM25S, *MULTILINGUAL.packages),
-}
+_TABLE: tuple[tuple[str, Callable[[Sequence[Block]], Peer], tuple[str, ...]], ...] = (
+    ("recency window", RecencyWindow, ()),
+    ("rank_bm25", RankBm25, ("rank_bm25",)),
+    ("bm25s + stop words + stemming", Bm25sStemmed, _BM25S),
+    ("MiniLM", lambda blocks: Cosine(blocks, MINI_LM), MINI_LM.packages),
+    ("bm25s + MiniLM, fused", lambda blocks: Fusion(blocks, MINI_LM), (*_BM25S, *MINI_LM.packages)),
+    (MODEL_ALONE, lambda blocks: Cosine(blocks, MULTILINGUAL), MULTILINGUAL.packages),
+    (FUSED, lambda blocks: Fusion(blocks, MULTILINGUAL), (*_BM25S, *MULTILINGUAL.packages)),
+)
+PEERS = {name: make for name, make, _ in _TABLE}
+_NEEDS = {name: packages for name, _, packages in _TABLE}
 
 
 def missing(name: str) -> bool:
     """Return whether a package that a peer needs is not installed."""
-    return any(find_spec(package) is None for package in _NEEDS.get(name, ()))
+    return any(find_spec(package) is None for package in _NEEDS[name])
 
 
 def _by_score(scores: list[float]) -> list[int]:

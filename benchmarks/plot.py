@@ -1,4 +1,4 @@
-"""Draws curves as SVG, without a package: the same figures give the same file. By default recall against tokens."""
+"""Draws curves as SVG, without a package: the same figures give the same file."""
 
 from __future__ import annotations
 
@@ -29,9 +29,6 @@ class Axes(NamedTuple):
     log_up: bool = False
 
 
-RECALL = Axes(
-    "mean tokens (log scale); recall in per cent", (50, 100, 250, 500, 1000, 2000, 4000), (0, 20, 40, 60, 80, 100)
-)
 TIME = Axes(
     "turns (log scale); milliseconds (log scale)",
     (100, 1000, 3000, 10_000, 30_000, 100_000, 1_000_000),
@@ -41,7 +38,7 @@ TIME = Axes(
 
 
 def write_plot(
-    path: Path | None, title: str, curves: Mapping[str, Sequence[tuple[float, float]]], *, axes: Axes = RECALL
+    path: Path | None, title: str, curves: Mapping[str, Sequence[tuple[float, float]]], *, axes: Axes
 ) -> None:
     """Write the curves as an SVG file; without a path nothing is written."""
     if path is not None:
@@ -49,7 +46,7 @@ def write_plot(
         path.write_text(draw_curves(title, curves, axes=axes), encoding="utf-8")
 
 
-def draw_curves(title: str, curves: Mapping[str, Sequence[tuple[float, float]]], *, axes: Axes = RECALL) -> str:
+def draw_curves(title: str, curves: Mapping[str, Sequence[tuple[float, float]]], *, axes: Axes) -> str:
     """Return an SVG with one line for each curve: by name its points, across and up."""
     drawn = {name: sorted(point for point in points if point[0] > 0) for name, points in curves.items()}
     reach = [across for points in drawn.values() for across, _ in points] or [axes.across[0], axes.across[-1]]

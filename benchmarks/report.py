@@ -14,29 +14,31 @@ from typing import Any
 
 SEED = 20_261_121
 
+Row = dict[str, Any]
+Tables = dict[str, list[Row]]
 
-def simple_options(description: str | None) -> argparse.ArgumentParser:
-    """Return a parser with the options that every benchmark has; the first line of its docstring describes it."""
+
+def options(
+    description: str | None, *, data: str | None = None, required: bool = True, counter: str | None = None
+) -> argparse.ArgumentParser:
+    """Return a parser with the options that benchmarks share.
+
+    Args:
+        description: the docstring of the benchmark; its first line is shown.
+        data: what the folder of the data must hold; None for a benchmark that needs none.
+        required: whether nothing can be measured without the data.
+        counter: the default token counter; None for a benchmark that lets nobody choose.
+    """
     commit()
     parser = argparse.ArgumentParser(description=(description or "").splitlines()[0])
     parser.add_argument("--markdown", action="store_true", help="print Markdown tables, for a page")
     parser.add_argument("--json", type=Path, help="also write the figures here")
-    return parser
-
-
-def options(description: str | None, *, data: str, required: bool = True) -> argparse.ArgumentParser:
-    """Return a parser with the options of a benchmark on given data.
-
-    Args:
-        description: the docstring of the benchmark; its first line is shown.
-        data: what the folder of the data must hold.
-        required: whether nothing can be measured without it.
-    """
-    parser = simple_options(description)
-    parser.add_argument("--data", type=Path, required=required, help=f"folder that holds {data}")
-    parser.add_argument("--quick", action="store_true", help="measure on an even sample")
-    parser.add_argument("--ours-only", action="store_true", help="leave the peers out")
-    parser.add_argument("--vectors", type=Path, help="keep the model's embeddings here from run to run (.npz)")
+    if data:
+        parser.add_argument("--data", type=Path, required=required, help=f"folder that holds {data}")
+        parser.add_argument("--quick", action="store_true", help="measure on an even sample")
+        parser.add_argument("--ours-only", action="store_true", help="leave the peers out")
+    if counter:
+        parser.add_argument("--counter", choices=("estimate", "cl100k"), default=counter)
     return parser
 
 
@@ -49,7 +51,7 @@ def numbers(text: str) -> list[int]:
     return [int(part) for part in text.split(",")]
 
 
-def report(chosen: argparse.Namespace, name: str, tables: dict[str, list[dict[str, Any]]], **facts: Any) -> None:
+def report(chosen: argparse.Namespace, name: str, tables: Tables, **facts: Any) -> None:
     """Print tables under their titles, and write them with all options and further facts where ``--json`` says so."""
     for title, rows in tables.items():
         print_table(title, rows, markdown=chosen.markdown)
@@ -62,34 +64,14 @@ def settings_of(chosen: argparse.Namespace) -> dict[str, Any]:
     return {key: value for key, value in vars(chosen).items() if not isinstance(value, Path) and key != "markdown"}
 
 
-def mean_of_sets(rows: list[dict[str, Any]], languages: dict[str, str]) -> list[dict[str, Any]]:
-    """Return rows with the mean of the sets and, where there are Chinese sets, the mean of these.
-
-    Args:
-        rows: the rows of one method, one for each ``set``; each number becomes a mean, None is left out.
-        languages: by set its language.
-    """
-    chinese = [row for row in rows if languages[row["set"]] == "zh"]
-    means = [("mean of sets", rows), ("mean of Chinese sets", chinese)]
-    return [{**_means(each), "set": name} for name, each in means if each]
-
-
-def _means(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    mean: dict[str, Any] = {}
-    for key, value in rows[0].items():
-        numbers = [row[key] for row in rows if isinstance(row[key], float)]
-        mean[key] = sum(numbers) / len(numbers) if numbers else value
-    return mean
-
-
-def print_table(title: str, rows: list[dict[str, Any]], *, markdown: bool = False) -> None:
+def print_table(title: str, rows: list[Row], *, markdown: bool = False) -> None:
     """Print rows as an aligned table or as a Markdown table; a key that a row lacks stays empty."""
     print(f"\n{title}")
     if rows:
         print("\n".join(["", *markdown_table(rows)] if markdown else _aligned(_cells(rows))))
 
 
-def _cells(rows: list[dict[str, Any]]) -> list[list[str]]:
+def _cells(rows: list[Row]) -> list[list[str]]:
     head = list(dict.fromkeys(key for row in rows for key in row))
     return [head, *([_cell(row.get(key, "")) for key in head] for row in rows)]
 
@@ -105,7 +87,7 @@ def _aligned(cells: list[list[str]]) -> list[str]:
     ]
 
 
-def markdown_table(rows: list[dict[str, Any]]) -> list[str]:
+def markdown_table(rows: list[Row]) -> list[str]:
     """Return the lines of a Markdown table."""
     head, *lines = [f"| {' | '.join(row)} |" for row in _cells(rows)]
     return [head, re.sub(r"[^|]+", "---", head), *lines]
@@ -118,7 +100,7 @@ def dump(result: dict[str, Any]) -> str:
     return rows.sub(lambda row: "\n   " + re.sub(r"\n\s*", " ", row.group().strip()), text) + "\n"
 
 
-def write_json(path: Path | None, name: str, settings: dict[str, Any], tables: dict[str, list[dict[str, Any]]]) -> None:
+def write_json(path: Path | None, name: str, settings: dict[str, Any], tables: Tables) -> None:
     """Write the tables with settings, commit and platform; without a path nothing is written."""
     if path is None:
         return

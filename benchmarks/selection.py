@@ -6,7 +6,6 @@ adjacent messages of a session are a turn; the question alone is the query; the 
 * ``fill``: the budget is used, best turns first; recall at five budgets. Peers take blocks in the order of their rank,
   passing over what does not fit.
 * ``gate``: the default strategy, over ``coverage``: recall against the mean tokens spent.
-* ``--dates``: the messages tell when their session was held, which a question may name. Peers are not told.
 
 A message is found if it is sent whole, or if 70 % of the words that it shares with the answer are in the cut that
 is sent; peers send whole messages. Recall is the mean over questions of (evidence messages found / evidence messages),
@@ -20,11 +19,9 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.budget import block_costs, counter, take_in_order
 from benchmarks.data import Block, Conversation, read_locomo, sampled
-from benchmarks.embedding import kept_vectors
 from benchmarks.peers import NOT_INSTALLED, PEERS, missing
-from benchmarks.report import options, report
-from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
-from gatekeeper_core.messages import Turn
+from benchmarks.report import Row, Tables, options, report
+from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, TokenCounter
 from gatekeeper_core.selection.anchors import telling_terms
 
 if TYPE_CHECKING:
@@ -34,9 +31,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.encoder import TextEncoder
     from gatekeeper_core.selection.result import SelectedTurn
 
-    Counter = Callable[[str], int]
     Ranking = Callable[[Conversation], Callable[[str, Collection[str]], list[int]]]
-    Row = dict[str, Any]
 
 BUDGETS = (250, 500, 1000, 2000, 4000)
 COVERAGES = (0.60, 0.65, 0.70, 0.75, 0.80, 0.85, 0.90, 0.95)
@@ -48,64 +43,34 @@ _LARGEST = BUDGETS[-1]
 
 
 class Tally:
-    """Sums recall, all-hit, verbatim recall and tokens over questions."""
-
     def __init__(self) -> None:
-        self._recall = self._all_hit = self._verbatim = 0.0
-        self._tokens = self._questions = 0
+        self._questions: list[tuple[float, bool, float, int]] = []
 
     def add(self, evidence: Collection[str], full: Collection[str], tokens: int, *, cut: Collection[str] = ()) -> None:
         """Count one question: evidence, messages that are sent whole, and in part with the words of the answer."""
-        hits = sum(message in full or message in cut for message in evidence)
-        self._recall += hits / len(evidence)
-        self._all_hit += hits == len(evidence)
-        self._verbatim += sum(message in full for message in evidence) / len(evidence)
-        self._tokens += tokens
-        self._questions += 1
+        hits, verbatim = (sum(each in sent for each in evidence) for sent in ({*full, *cut}, full))
+        size = len(evidence)
+        self._questions.append((hits / size, hits == size, verbatim / size, tokens))
 
     def row(self) -> dict[str, float]:
         """Return the means, in per cent and tokens."""
-        count = max(1, self._questions)
-        return {
-            "recall": 100 * self._recall / count,
-            "all-hit": 100 * self._all_hit / count,
-            "verbatim": 100 * self._verbatim / count,
-            "tokens": self._tokens / count,
-        }
-
-
-def gatekeeper_for(
-    conversation: Conversation, config: GatekeeperConfig, count: Counter, embedder: TextEncoder | None = None
-) -> ContextGatekeeper:
-    """Return a gatekeeper that has read a conversation, with the dates of its sessions where they are known."""
-    gatekeeper = ContextGatekeeper(config=config, token_counter=count, embedder=embedder)
-    gatekeeper.sync([_turn(block) for block in conversation.blocks])
-    return gatekeeper
-
-
-def _turn(block: Block) -> Turn | tuple[str, str]:
-    if block.written is None:
-        return block.user, block.assistant
-    turn = Turn.of(block.user, block.assistant)
-    return turn._replace(messages=tuple(replace(message, created_at=block.written) for message in turn.messages))
-
-
-def without_dates(conversation: Conversation) -> Conversation:
-    """Return a conversation of which nobody knows when it was held."""
-    return replace(conversation, blocks=tuple(replace(block, written=None) for block in conversation.blocks))
+        measures = ("recall", 100), ("all-hit", 100), ("verbatim", 100), ("tokens", 1)
+        columns = list(zip(*self._questions, strict=True)) or [()] * len(measures)
+        count = max(1, len(self._questions))
+        return {name: scale * sum(column) / count for (name, scale), column in zip(measures, columns, strict=True)}
 
 
 def measure_ours(
     conversations: Iterable[Conversation],
     config: GatekeeperConfig,
     budgets: Iterable[int],
-    count: Counter,
+    count: TokenCounter,
     embedder: TextEncoder | None = None,
 ) -> dict[int, Tally]:
-    """Return a tally by budget for the gatekeeper."""
     tallies = {budget: Tally() for budget in budgets}
     for conversation in conversations:
-        gatekeeper = gatekeeper_for(conversation, config, count, embedder)
+        gatekeeper = ContextGatekeeper(config=config, token_counter=count, embedder=embedder)
+        gatekeeper.sync([(block.user, block.assistant) for block in conversation.blocks])
         for question in conversation.questions:
             for budget, tally in tallies.items():
                 selection = gatekeeper.explain(question.text, token_budget=budget)
@@ -129,7 +94,7 @@ def messages_sent(blocks: Sequence[Block], turns: Iterable[SelectedTurn], answer
     return full, cut
 
 
-def measure_ranking(conversations: Iterable[Conversation], rank: Ranking, count: Counter) -> dict[int, Tally]:
+def measure_ranking(conversations: Iterable[Conversation], rank: Ranking, count: TokenCounter) -> dict[int, Tally]:
     """Return a tally by budget for a method that ranks blocks."""
     tallies = {budget: Tally() for budget in BUDGETS}
     for conversation in conversations:
@@ -139,17 +104,12 @@ def measure_ranking(conversations: Iterable[Conversation], rank: Ranking, count:
             order = ranker(question.text, question.evidence)
             for budget, tally in tallies.items():
                 selected, spent = take_in_order(order, costs, budget)
-                tally.add(question.evidence, _messages(conversation, selected), spent)
+                sent = {message for at in selected for message in conversation.blocks[at].ids}
+                tally.add(question.evidence, sent, spent)
     return tallies
 
 
-def _messages(conversation: Conversation, positions: Iterable[int]) -> set[str]:
-    return {message for at in positions for message in conversation.blocks[at].ids}
-
-
 def oracle(conversation: Conversation) -> Callable[[str, Collection[str]], list[int]]:
-    """Return a ranking that knows the evidence."""
-
     def rank(_question: str, evidence: Collection[str]) -> list[int]:
         return [at for at, block in enumerate(conversation.blocks) if any(m in evidence for m in block.ids)]
 
@@ -157,8 +117,6 @@ def oracle(conversation: Conversation) -> Callable[[str, Collection[str]], list[
 
 
 def peer_ranking(name: str) -> Ranking:
-    """Return how a named peer ranks."""
-
     def for_conversation(conversation: Conversation) -> Callable[[str, Collection[str]], list[int]]:
         peer = PEERS[name](conversation.blocks)
         return lambda question, _evidence: peer.rank(question)
@@ -166,7 +124,7 @@ def peer_ranking(name: str) -> Ranking:
     return for_conversation
 
 
-def fill_rows(conversations: Sequence[Conversation], count: Counter, *, peers: bool) -> list[tuple[str, Any]]:
+def fill_rows(conversations: Sequence[Conversation], count: TokenCounter, *, peers: bool) -> list[tuple[str, Any]]:
     """Return by method its tallies by budget, or None where it is not installed; oracle and peers only if wanted."""
     rows: list[tuple[str, Any]] = [
         (name, None if missing(name) else measure_ranking(conversations, peer_ranking(name), count))
@@ -179,14 +137,14 @@ def fill_rows(conversations: Sequence[Conversation], count: Counter, *, peers: b
 
 
 def by_budget(name: str, tallies: dict[int, Tally] | None, measure: str) -> Row:
-    """Return one measure by budget as one row."""
     if tallies is None:
         return {"method": name, **dict.fromkeys(map(str, BUDGETS)), str(BUDGETS[0]): NOT_INSTALLED}
     return {"method": name, **{str(budget): tally.row()[measure] for budget, tally in tallies.items()}}
 
 
-def gate_rows(conversations: Sequence[Conversation], count: Counter, embedder: TextEncoder | None = None) -> list[Row]:
-    """Return the curve over ``coverage``."""
+def gate_rows(
+    conversations: Sequence[Conversation], count: TokenCounter, embedder: TextEncoder | None = None
+) -> list[Row]:
     rows = []
     for coverage in COVERAGES:
         tally = measure_ours(conversations, GatekeeperConfig(coverage=coverage), (_LARGEST,), count, embedder)[_LARGEST]
@@ -194,8 +152,7 @@ def gate_rows(conversations: Sequence[Conversation], count: Counter, embedder: T
     return rows
 
 
-def run(conversations: Sequence[Conversation], counter_name: str, *, peers: bool) -> dict[str, list[Row]]:
-    """Return the tables of fill and of the stops."""
+def run(conversations: Sequence[Conversation], counter_name: str, *, peers: bool) -> Tables:
     count = counter(counter_name)
     fill = fill_rows(conversations, count, peers=peers)
     shown = {"Evidence recall": "recall", "All-hit": "all-hit", "Recall of whole messages alone": "verbatim"}
@@ -217,18 +174,11 @@ def quick_sample(conversations: Sequence[Conversation]) -> list[Conversation]:
 
 
 def main() -> None:
-    """Measure, print the tables, write JSON if asked to."""
-    parser = options(__doc__, data="selection/locomo_dev.jsonl")
-    parser.add_argument("--counter", choices=("estimate", "cl100k"), default="estimate")
-    parser.add_argument("--dates", action="store_true", help="tell when each session was held")
-    chosen = parser.parse_args()
+    chosen = options(__doc__, data="selection/locomo_dev.jsonl", counter="estimate").parse_args()
     conversations = read_locomo(chosen.data / "selection" / "locomo_dev.jsonl")
-    if not chosen.dates:
-        conversations = [without_dates(each) for each in conversations]
     if chosen.quick:
         conversations = quick_sample(conversations)
-    with kept_vectors(chosen.vectors):
-        tables = run(conversations, chosen.counter, peers=not chosen.ours_only)
+    tables = run(conversations, chosen.counter, peers=not chosen.ours_only)
     report(chosen, "selection", tables, questions=sum(len(each.questions) for each in conversations))
 
 

@@ -29,7 +29,7 @@ from typing import Any
 import httpx
 
 from benchmarks.corpus import generate_turns
-from benchmarks.report import SEED, numbers, report, simple_options
+from benchmarks.report import SEED, numbers, options, report
 
 PATH = "/v1/chat/completions"
 _TURNS_EACH = 10
@@ -68,13 +68,13 @@ def upstream() -> Iterator[str]:
 
 
 @contextmanager
-def proxy(address: str, options: Sequence[str]) -> Iterator[tuple[str, int]]:
+def proxy(address: str, extra: Sequence[str]) -> Iterator[tuple[str, int]]:
     """Run the command in front of an upstream; give its address and its process id."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-c", "from gatekeeper_cli import main; main()", "serve", "--openai-url", address]
-    process = subprocess.Popen([*command, "--port", str(port), *options])
+    process = subprocess.Popen([*command, "--port", str(port), *extra])
     try:
         with httpx.Client(transport=httpx.HTTPTransport(retries=8)) as client:
             client.get(f"http://127.0.0.1:{port}/healthz").raise_for_status()
@@ -137,16 +137,16 @@ def measure(size: int, rounds: int, addresses: dict[str, str], process: int) -> 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print the table, write JSON if asked to."""
-    parser = simple_options(__doc__)
+    parser = options(__doc__)
     parser.add_argument("--sizes", type=numbers, default=[10, 100, 1000], help="messages (10,100,1000)")
     parser.add_argument("--rounds", type=int, default=200, help="requests at each size (200)")
     parser.add_argument("--budget", type=int, help="tokens of a request (three quarters of the window)")
-    options = parser.parse_args(arguments)
-    budget = ["--budget", str(options.budget)] if options.budget else []
+    chosen = parser.parse_args(arguments)
+    budget = ["--budget", str(chosen.budget)] if chosen.budget else []
     with upstream() as direct, proxy(direct, budget) as (through, process):
         addresses = {"direct": direct, "through": through}
-        rows = [measure(size, options.rounds, addresses, process) for size in options.sizes]
-    report(options, "serve", {"Milliseconds of a request": rows})
+        rows = [measure(size, chosen.rounds, addresses, process) for size in chosen.sizes]
+    report(chosen, "serve", {"Milliseconds of a request": rows})
     return 0
 
 

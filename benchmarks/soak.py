@@ -15,26 +15,25 @@ from __future__ import annotations
 
 import gc
 import os
-import statistics
 import sys
-import time
-from array import array
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 from multiprocessing import get_context
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from statistics import median
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.corpus import generate_questions, generate_turns, stream_turns
-from benchmarks.report import SEED, report, simple_options
+from benchmarks.report import SEED, Row, options, report
 from benchmarks.speed_worker import resident_bytes
+from benchmarks.timing import cpu_ms
 from gatekeeper_core import ContextGatekeeper
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.messages import Message
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from benchmarks.corpus import GeneratedTurn
 
@@ -68,18 +67,16 @@ class _Turns:
         self._gatekeeper.select(question)
 
 
-class _Conversations:
-    """Conversations of one turn, all of them held."""
+class _Conversations(_Turns):
+    """Conversations of one turn, all of them held; a question goes to the newest."""
 
     def __init__(self) -> None:
-        self._gatekeepers: list[ContextGatekeeper] = []
+        self._held: list[ContextGatekeeper] = []
 
     def add(self, turn: GeneratedTurn) -> None:
-        self._gatekeepers.append(ContextGatekeeper())
-        self._gatekeepers[-1].add_turn(turn.user, turn.assistant)
-
-    def ask(self, question: str) -> None:
-        self._gatekeepers[-1].select(question)
+        self._gatekeeper = ContextGatekeeper()
+        self._held.append(self._gatekeeper)
+        super().add(turn)
 
 
 class _Threads:
@@ -99,16 +96,10 @@ class _Threads:
         self._selector.view([*self._newest, Message("user", question)], thread=self._count)
 
 
-class _Subject(Protocol):
-    def add(self, turn: GeneratedTurn) -> None: ...
-
-    def ask(self, question: str) -> None: ...
-
-
 class _Soak(NamedTuple):
     """A subject, and whether it keeps what is added to it."""
 
-    make: Callable[[], _Subject]
+    make: Callable[[], _Turns | _Threads]
     holds: bool
 
 
@@ -117,7 +108,6 @@ SOAKS = {
     "threads": _Soak(_Threads, holds=False),
     "turns": _Soak(_Turns, holds=True),
 }
-"""The soaks by name."""
 
 
 def soak(name: str, count: int, *, limit_bytes: int) -> list[Stage]:
@@ -135,8 +125,8 @@ def soak(name: str, count: int, *, limit_bytes: int) -> list[Stage]:
     resource.setrlimit(resource.RLIMIT_AS, (limit_bytes, limit_bytes))
     for stop in sorted({count * at // STAGES for at in range(1, STAGES + 1)} - {0}):
         done = stages[-1].size if stages else 0
-        add_us = statistics.median(_times(subject.add, islice(turns, stop - done))) / 1e3
-        select_ms = statistics.median(_times(subject.ask, questions)) / 1e6
+        add_us = 1e3 * median([cpu_ms(subject.add, turn) for turn in islice(turns, stop - done)])
+        select_ms = median([cpu_ms(subject.ask, question) for question in questions])
         gc.collect()
         stages.append(Stage(stop, resident_bytes() or 0, add_us, select_ms))
         print(" ".join(f"{key} {value}" for key, value in _row(name, stages[-1]).items()), flush=True)
@@ -155,17 +145,7 @@ def is_flat(stages: Sequence[Stage], *, holds: bool) -> bool:
     return last.resident <= _GROWTH * expected + _SLACK_BYTES
 
 
-def _times(call: Callable[[Any], object], values: Iterator[Any] | Sequence[Any]) -> array[int]:
-    """Return the CPU nanoseconds of each call."""
-    times = array("Q")
-    for each in values:
-        begin = time.process_time_ns()
-        call(each)
-        times.append(time.process_time_ns() - begin)
-    return times
-
-
-def _row(name: str, stage: Stage) -> dict[str, Any]:
+def _row(name: str, stage: Stage) -> Row:
     row = {"soak": name, "count": f"{stage.size:,}", "MB": f"{stage.resident / 1e6:.0f}"}
     row |= {"bytes each": f"{stage.resident / stage.size:,.0f}"}
     return row | {"add us": f"{stage.add_us:.0f}", "select ms": f"{stage.select_ms:.2f}"}
@@ -184,20 +164,19 @@ def _in_own_process(name: str, count: int, limit_bytes: int) -> tuple[list[Stage
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the soaks, print the table, write JSON if asked to; return the exit status."""
-    parser = simple_options(__doc__)
+    parser = options(__doc__)
     parser.add_argument("--threads", type=int, default=15_000, help="conversations and threads of one turn (15000)")
     parser.add_argument("--turns", type=int, default=25_000, help="turns of the long conversation (25000)")
     parser.add_argument("--limit-mb", type=int, default=2_000, help="what each may take, in megabytes (2000)")
-    options = parser.parse_args(arguments)
-    counts = {"conversations": options.threads, "threads": options.threads, "turns": options.turns}
+    chosen = parser.parse_args(arguments)
+    counts = {"conversations": chosen.threads, "threads": chosen.threads, "turns": chosen.turns}
     rows, wrong = [], []
     for name, count in counts.items():
         if count:
-            stages, fault = _in_own_process(name, count, options.limit_mb * 10**6)
+            stages, fault = _in_own_process(name, count, chosen.limit_mb * 10**6)
             rows += [_row(name, stage) for stage in stages]
             wrong += [fault] if fault else []
-    report(options, "soak", {"soak": rows}, cores=os.cpu_count())
+    report(chosen, "soak", {"soak": rows}, cores=os.cpu_count())
     print("\n".join(wrong) or "within the limit, and flat")
     return 1 if wrong else 0
 

@@ -1,6 +1,6 @@
 """What one selection and one more turn cost at any length, beside named peers in the same run, interleaved.
 
-Run ``python -m benchmarks.speed [--sizes 1000,10000] [--million] [--json FILE] [--plot FILE.svg]``. A seeded
+Run ``python -m benchmarks.speed [--sizes 1000,10000] [--json FILE] [--plot FILE.svg]``. A seeded
 bilingual conversation is generated. Each method holds it in a process of its own and is asked in turn, one question a
 round, so that a noisy machine is noisy for all. Medians are given by the wall clock and in CPU time; ratios are of
 CPU time, which does not count the waiting for a shared core. They are taken over the rounds that both methods
@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from benchmarks.corpus import Question, generate_questions, stream_turns
 from benchmarks.peers import NOT_INSTALLED
 from benchmarks.plot import TIME, write_plot
-from benchmarks.report import SEED, numbers, report, simple_options
+from benchmarks.report import SEED, Row, Tables, numbers, options, report
 from benchmarks.speed_methods import INDEX_ALONE, METHODS, SELECT, Method
 from benchmarks.speed_worker import Worker, WorkerError
 
@@ -33,11 +33,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     Answer = dict[str, Any]
-    Row = dict[str, Any]
 
-MILLION = 1_000_000
 WARM_UP = 3
 SLOW_NS = 1_000_000_000
+LOAD_SECONDS = 900.0
 HOPELESS_MS = 2_000.0
 """A call that takes longer is not made at larger sizes."""
 
@@ -70,13 +69,6 @@ def write_conversation(folder: str, turns: int, *, questions: int, more: int) ->
 # --- measuring ------------------------------------------------------------------------------------------------------
 
 
-class Limits(NamedTuple):
-    """What a method may spend at one size, in seconds: on its answers, and on loading turn by turn."""
-
-    seconds: float
-    load: float
-
-
 @dataclass
 class Measured:
     """Answers of one method at one size, by round, and why there are none, or no more."""
@@ -99,15 +91,15 @@ class Measured:
 class Running:
     """One method at one size, in its process."""
 
-    def __init__(self, method: Method, talk: Conversation, limits: Limits) -> None:
+    def __init__(self, method: Method, talk: Conversation, seconds: float) -> None:
         self.measured = Measured(method.name, talk.turns)
-        self._method, self._talk, self._limits = method, talk, limits
+        self._method, self._talk, self._seconds = method, talk, seconds
         self._spent = {"asks": 0.0, "adds": 0.0}
         self._worker = Worker(method)
 
-    def start(self) -> None:
+    def start(self, load_seconds: float) -> None:
         """Load the conversation and warm up; a slow first answer counts as that of the first round."""
-        self.measured.load = self._tell("load", path=self._talk.path, count=self._talk.turns, limit=self._limits.load)
+        self.measured.load = self._tell("load", path=self._talk.path, count=self._talk.turns, limit=load_seconds)
         first = self._tell("ask", question=self._talk.questions[0].text)
         if first and first["wall"] > SLOW_NS:
             self._note("asks", 0, first)
@@ -116,18 +108,15 @@ class Running:
                 self._tell("ask", question=question.text)
 
     def ask(self, at: int) -> None:
-        """Answer the question of a round."""
-        if at not in self.measured.asks and self._spent["asks"] < self._limits.seconds:
+        if at not in self.measured.asks and self._spent["asks"] < self._seconds:
             self._note("asks", at, self._tell("ask", question=self._talk.questions[at].text))
 
     def add(self, at: int) -> None:
-        """Add one of the further turns."""
-        if self._method.adds and self._spent["adds"] < self._limits.seconds:
+        if self._method.adds and self._spent["adds"] < self._seconds:
             user, assistant = self._talk.more[at]
             self._note("adds", at, self._tell("add", user=user, assistant=assistant))
 
     def end(self) -> None:
-        """Ask for the facts and end the process."""
         self.measured.facts = self._tell("facts")
         self._worker.end()
 
@@ -147,16 +136,19 @@ class Running:
             return {}
 
 
-def measure(talk: Conversation, methods: Sequence[Method], limits: Limits) -> list[Measured]:
+def measure(
+    talk: Conversation, methods: Sequence[Method], *, seconds: float, load_seconds: float = LOAD_SECONDS
+) -> list[Measured]:
     """Return what each method gives on a conversation: every question is asked of all before the next one is.
 
-    A process that has failed stays silent; ``left_out`` has its reason.
+    A process that has failed stays silent; ``left_out`` has its reason. The limits are those of a method: on its
+    answers, and on loading turn by turn.
     """
     running = []
     for method in methods:
         _say(f"{talk.turns:,} turns: loading {method.name}")
-        running.append(Running(method, talk, limits))
-        running[-1].start()
+        running.append(Running(method, talk, seconds))
+        running[-1].start(load_seconds)
     for step, rounds in ((Running.ask, len(talk.questions)), (Running.add, len(talk.more))):
         _say(f"{talk.turns:,} turns: {rounds} rounds of {step.__name__}")
         for at in range(rounds):
@@ -180,8 +172,6 @@ def chosen_methods(turns: int, earlier: Sequence[Measured], *, ours_only: bool) 
     run, silent = [], []
     for method in [*METHODS.values()][: len(_BESIDE) if ours_only else None]:
         reason = reasons.get(method.name, "")
-        if method.max_turns is not None and turns > method.max_turns:
-            reason = reason or f"left out above {method.max_turns:,} turns"
         if method.missing or reason:
             silent.append(Measured(method.name, turns, left_out="" if method.missing else reason))
         else:
@@ -189,18 +179,17 @@ def chosen_methods(turns: int, earlier: Sequence[Measured], *, ours_only: bool) 
     return run, silent
 
 
-def run(options: argparse.Namespace) -> tuple[dict[str, list[Row]], list[list[Measured]]]:
+def run(options: argparse.Namespace) -> tuple[Tables, list[list[Measured]]]:
     """Return all tables by title, and what was measured size by size."""
-    limits = Limits(options.seconds, options.load_limit)
-    tables: dict[str, list[Row]] = {}
+    tables: Tables = {}
     everything: list[list[Measured]] = []
     with tempfile.TemporaryDirectory() as folder:
-        for size in sorted({*options.sizes, *([MILLION] if options.million else [])}):
+        for size in sorted(options.sizes):
             _say(f"{size:,} turns: generating")
             talk = write_conversation(folder, size, questions=options.rounds, more=options.adds)
             earlier = [each for measured in everything for each in measured]
             methods, silent = chosen_methods(size, earlier, ours_only=options.ours_only)
-            measured = [*measure(talk, methods, limits), *silent]
+            measured = [*measure(talk, methods, seconds=options.seconds), *silent]
             everything.append(measured)
             tables[f"One question, {size:,} turns"] = ask_rows(measured, talk.questions)
             tables[f"One more turn, {size:,} turns"] = add_rows(measured)
@@ -324,21 +313,18 @@ def growth_curves(sizes: Sequence[Sequence[Measured]]) -> dict[str, list[tuple[f
 
 
 def main() -> None:
-    """Measure, print the tables, write JSON and plot if asked to."""
-    parser = simple_options(__doc__)
+    parser = options(__doc__)
     parser.add_argument("--sizes", type=numbers, default=[1_000, 10_000], help="turns, with commas (1000,10000)")
-    parser.add_argument("--million", action="store_true", help="also a million turns: ours, tantivy and FTS5")
     parser.add_argument("--rounds", type=int, default=100, help="questions at each size (100)")
     parser.add_argument("--adds", type=int, default=20, help="turns that are added at each size (20)")
     parser.add_argument("--seconds", type=float, default=5, help="what a method may spend on its answers at a size (5)")
-    parser.add_argument("--load-limit", type=float, default=900, help="seconds that our load may take (900)")
     parser.add_argument("--ours-only", action="store_true", help="leave the peers out")
     parser.add_argument("--plot", type=Path, help="draw the growth as an SVG file")
-    options = parser.parse_args()
+    chosen = parser.parse_args()
     before = os.getloadavg()[0]
-    tables, everything = run(options)
-    report(options, "speed", tables, cores=os.cpu_count(), load=f"{before:.1f} to {os.getloadavg()[0]:.1f}")
-    write_plot(options.plot, f"One question, {SELECT} beside its peers", growth_curves(everything), axes=TIME)
+    tables, everything = run(chosen)
+    report(chosen, "speed", tables, cores=os.cpu_count(), load=f"{before:.1f} to {os.getloadavg()[0]:.1f}")
+    write_plot(chosen.plot, f"One question, {SELECT} beside its peers", growth_curves(everything), axes=TIME)
 
 
 if __name__ == "__main__":

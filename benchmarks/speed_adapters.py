@@ -21,7 +21,7 @@ from langchain_core.messages import BaseMessage
 
 from benchmarks.adapters import CopyingHistory, scripted_model, to_langchain, to_llama_index, words
 from benchmarks.corpus import generate_turns
-from benchmarks.report import SEED, numbers, report, simple_options
+from benchmarks.report import SEED, Row, numbers, options, report
 from benchmarks.timing import cpu_ms, medians
 from gatekeeper_core import Message, ToolCall
 from gatekeeper_core.context.history.strategies import HistoryConfig
@@ -90,7 +90,7 @@ def adapters(thread: Sequence[Message], run: Callable[[Any], object]) -> list[Ad
     ]
 
 
-def measure(size: int, rounds: int, *, shape: str) -> list[dict[str, Any]]:
+def measure(size: int, rounds: int, *, shape: str) -> list[Row]:
     """Return one row for each adapter: first call, store's read, unchanged call, and the difference a message."""
     thread, rows = conversation(size, shape=shape, seed=SEED), []
     loop = asyncio.new_event_loop()
@@ -103,7 +103,7 @@ def measure(size: int, rounds: int, *, shape: str) -> list[dict[str, Any]]:
         middle = medians(calls, [()] * rounds)
         for adapter, begin in zip(running, first, strict=True):
             read, call = (middle[adapter.name, part] for part in ("read", "call"))
-            row: dict[str, Any] = {"adapter": adapter.name, "history": shape, "messages": size}
+            row: Row = {"adapter": adapter.name, "history": shape, "messages": size}
             row |= {"first, ms": f"{begin:.1f}", "store's read, ms": f"{read:.3f}", "unchanged, ms": f"{call:.3f}"}
             rows.append(row | {"above the read, µs a message": f"{1e3 * (call - read) / size:.2f}"})
     finally:
@@ -113,13 +113,12 @@ def measure(size: int, rounds: int, *, shape: str) -> list[dict[str, Any]]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, print the table, write JSON if asked to."""
-    parser = simple_options(__doc__)
+    parser = options(__doc__)
     parser.add_argument("--sizes", type=numbers, default=[100, 1000], help="messages of the histories (100,1000)")
     parser.add_argument("--rounds", type=int, default=15)
-    options = parser.parse_args(arguments)
-    rows = [row for size in options.sizes for shape in SHAPES for row in measure(size, options.rounds, shape=shape)]
-    report(options, "speed_adapters", {"unchanged": rows})
+    chosen = parser.parse_args(arguments)
+    rows = [row for size in chosen.sizes for shape in SHAPES for row in measure(size, chosen.rounds, shape=shape)]
+    report(chosen, "speed_adapters", {"unchanged": rows})
 
 
 if __name__ == "__main__":

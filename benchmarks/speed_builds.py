@@ -17,10 +17,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from benchmarks.corpus import generate_questions, generate_turns
-from benchmarks.report import SEED, numbers, report, simple_options
+from benchmarks.report import SEED, Row, numbers, options, report
 from benchmarks.speed_methods import METHODS, TRIM
 from benchmarks.timing import cpu_ms, medians
 from gatekeeper_core import ContextBuilder, ContextBuilderConfig, ContextGatekeeper, Message, SQLiteStore, Thread
@@ -28,32 +28,29 @@ from gatekeeper_core import ContextBuilder, ContextBuilderConfig, ContextGatekee
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from benchmarks.speed_methods import Subject
 
 SYSTEM = "You are a helpful assistant."
 _WARM = 5
 
 
 def first_build(thread: Thread, question: str) -> float:
-    """Return what the first build takes."""
     with TemporaryDirectory() as folder, SQLiteStore(Path(folder, "store.db")) as store:
         builder = ContextBuilder(ContextBuilderConfig(call_timeout_ms=60_000), store=store)
         return cpu_ms(builder.build, thread, question, SYSTEM)
 
 
-def measure(size: int, rounds: int) -> dict[str, Any]:
+def measure(size: int, rounds: int) -> Row:
     """Return the row of a thread of so many messages: CPU milliseconds, medians."""
     turns = generate_turns(size // 2 + rounds, seed=SEED)
     pairs = [(turn.user, turn.assistant) for turn in turns]
     messages = tuple(each for user, answer in pairs for each in (Message("user", user), Message("assistant", answer)))
     past, thread = pairs[: size // 2], Thread("t1", messages[:size])
-    questions = [
-        question.text for question in generate_questions(turns[: size // 2], size // 2, rounds + _WARM, seed=SEED)
-    ]
+    drawn = generate_questions(turns[: size // 2], size // 2, rounds + _WARM, seed=SEED)
+    questions = [question.text for question in drawn]
     first = first_build(thread, questions[0])
     builder, gatekeeper = ContextBuilder(), ContextGatekeeper()
     gatekeeper.sync(past)
-    trim = _trim(past)
+    trim = None if METHODS[TRIM].missing else METHODS[TRIM].subject()
     for question in questions[:_WARM]:
         builder.build(thread, question, SYSTEM)
         gatekeeper.select(question)
@@ -63,6 +60,7 @@ def measure(size: int, rounds: int) -> dict[str, Any]:
         "select": gatekeeper.select,
     }
     if trim:
+        trim.load(past)
         calls["trim_messages"] = trim.ask
     middle = medians(calls, [(question,) for question in questions[_WARM:]])
     longer = [thread.continued(messages[size : size + 2 * at + 2]) for at in range(rounds)]
@@ -77,23 +75,12 @@ def measure(size: int, rounds: int) -> dict[str, Any]:
     }
 
 
-def _trim(past: Sequence[tuple[str, str]]) -> Subject | None:
-    """Return LangChain's ``trim_messages`` over the same turns, None where it is not installed."""
-    method = METHODS[TRIM]
-    if method.missing:
-        return None
-    subject = method.subject()
-    subject.load(past)
-    return subject
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure, print the table, write JSON if asked to."""
-    parser = simple_options(__doc__)
+    parser = options(__doc__)
     parser.add_argument("--sizes", type=numbers, default=[100, 1000, 5000], help="messages, even (100,1000,5000)")
     parser.add_argument("--rounds", type=int, default=30, help="questions at each size (30)")
-    options = parser.parse_args(arguments)
-    report(options, "speed_builds", {"builds": [measure(size, options.rounds) for size in options.sizes]})
+    chosen = parser.parse_args(arguments)
+    report(chosen, "speed_builds", {"builds": [measure(size, chosen.rounds) for size in chosen.sizes]})
     return 0
 
 

@@ -280,12 +280,11 @@ class Fts5(Subject):
 
 
 class Method(NamedTuple):
-    """One method: its packages, the longest conversation that it is given (None: any), whether it adds turns."""
+    """One method: its packages, and whether it adds turns."""
 
     name: str
     subject: Callable[[], Subject]
     packages: tuple[str, ...] = ()
-    max_turns: int | None = None
     adds: bool = True
 
     @property
@@ -299,9 +298,9 @@ METHODS: dict[str, Method] = {
     for method in (
         Method(SELECT, Gatekeeper),
         Method(INDEX_ALONE, IndexAlone),
-        Method(TRIM, Trim, ("langchain_core",), 100_000, adds=False),
-        Method("LlamaIndex Memory.aget / aput", Waterfall, ("llama_index", "aiosqlite", "greenlet"), 100_000),
-        Method("bm25s query / rebuild", Bm25s, ("bm25s", "Stemmer"), 100_000),
+        Method(TRIM, Trim, ("langchain_core",), adds=False),
+        Method("LlamaIndex Memory.aget / aput", Waterfall, ("llama_index", "aiosqlite", "greenlet")),
+        Method("bm25s query / rebuild", Bm25s, ("bm25s", "Stemmer")),
         Method("tantivy query / commit", Tantivy, ("tantivy",)),
         Method("SQLite FTS5 query / insert", Fts5),
     )

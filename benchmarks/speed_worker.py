@@ -64,7 +64,6 @@ class Worker:
         return answer
 
     def end(self) -> None:
-        """End the process and wait for it."""
         self._process.kill()
         self._process.join()
         self._pipe.close()

@@ -19,16 +19,17 @@ import sys
 import tempfile
 import time
 import uuid
+from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib import import_module
 from itertools import count, islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from benchmarks.corpus import stream_turns
-from benchmarks.report import SEED, report, simple_options
+from benchmarks.report import SEED, Row, Tables, options, report
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.sqlite import InMemoryStore, SQLiteStore
 
@@ -73,7 +74,6 @@ class Shelf:
         raise NotImplementedError
 
     def texts(self, thread: str) -> list[str]:
-        """Return the texts of a thread."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -81,15 +81,11 @@ class Shelf:
 
 
 class Ours(Shelf):
-    """A ``MessageStore`` of the library."""
-
     def __init__(self, store: Any) -> None:
         self._store = store
 
     def append(self, thread: str, messages: Sequence[Entry]) -> None:
-        converted = [
-            Message("user" if each.role == "user" else "assistant", each.text, id=each.id) for each in messages
-        ]
+        converted = [Message(cast(Any, each.role), each.text, id=each.id) for each in messages]
         self._store.append_messages(_TENANT, thread, converted)
 
     def texts(self, thread: str) -> list[str]:
@@ -233,16 +229,6 @@ KINDS = {
 }
 
 
-class Sizes(NamedTuple):
-    """Rounds, single appends of each, messages of the long thread, writes at once, and how often these are made."""
-
-    rounds: int
-    appends: int
-    long: int
-    at_once: int
-    contests: int
-
-
 def entries(size: int, *, first: int = 0) -> list[Entry]:
     """Return messages of the seeded conversation, numbered from ``first``."""
     texts = (text for turn in stream_turns(seed=SEED) for text in (turn.user, turn.assistant))
@@ -253,7 +239,6 @@ def entries(size: int, *, first: int = 0) -> list[Entry]:
 
 
 def names() -> Iterator[str]:
-    """Yield names of threads."""
     return (f"{_RUN}-0000-4000-8000-{number:012x}" for number in count(1))
 
 
@@ -265,14 +250,14 @@ def _rate(shelf: Shelf, thread: str, messages: Sequence[Entry], batch: int) -> f
     return len(messages) / (time.perf_counter() - begin)
 
 
-def measure(shelf: Shelf, threads: Iterator[str], sizes: Sizes) -> dict[str, float]:
-    """Return the messages a second of each kind of append, and the milliseconds of a read."""
-    figures, messages, long = {}, entries(sizes.appends), entries(sizes.long)
+def measure(shelf: Shelf, threads: Iterator[str], appends: int, long_size: int) -> dict[str, float]:
+    """Return the messages a second of each kind of append, and the milliseconds of a read of the long thread."""
+    figures, messages, long = {}, entries(appends), entries(long_size)
     for what, batch in (("one", 1), ("ten", _BATCH)):
         thread = next(threads)
         figures[what] = _rate(shelf, thread, messages, batch)
         assert shelf.texts(thread) == [each.text for each in messages]
-    thread, more = next(threads), entries(max(1, sizes.appends // 10), first=sizes.long)
+    thread, more = next(threads), entries(max(1, appends // 10), first=long_size)
     shelf.append(thread, long)
     begin = time.perf_counter()
     shelf.texts(thread)
@@ -313,11 +298,9 @@ def write_at_once(shelf: Shelf, thread: str, messages: Sequence[Entry]) -> Tally
     )
 
 
-def figure_row(
-    name: str, rounds: Sequence[Mapping[str, float]], heads: Mapping[str, str], digits: int
-) -> dict[str, Any]:
+def figure_row(name: str, rounds: Sequence[Mapping[str, float]], heads: Mapping[str, str], digits: int) -> Row:
     """Return the figures of a store as a row: medians, with the lowest and the highest."""
-    row: dict[str, Any] = {"store": name, "settings": KINDS[name].settings}
+    row: Row = {"store": name, "settings": KINDS[name].settings}
     for what, head in heads.items():
         values = [each[what] for each in rounds]
         middle, low, high = (f"{each:.{digits}f}" for each in (statistics.median(values), min(values), max(values)))
@@ -325,42 +308,39 @@ def figure_row(
     return row
 
 
-def tables(place: Place, sizes: Sizes, *, ours_only: bool) -> dict[str, list[dict[str, Any]]]:
+def tables(place: Place, chosen: Namespace) -> Tables:
     """Return the tables of writes, reads and writes at once."""
     shelves: dict[str, Shelf] = {}
-    missing: list[dict[str, Any]] = []
+    missing: list[Row] = []
     for name, kind in KINDS.items():
         if kind.settings == POSTGRES and not place.postgres:
             missing.append({"store": name, "settings": "no server given"})
-        elif kind.is_ours or not ours_only:
+        elif kind.is_ours or not chosen.ours_only:
             try:
                 shelves[name] = kind.open(place)
             except ModuleNotFoundError as error:
                 missing.append({"store": name, "settings": f"{error.name} is not installed"})
     threads = names()
     figures: dict[str, list[dict[str, float]]] = {name: [] for name in shelves}
-    for number in range(sizes.rounds + 1):
-        print(f"round {number} of {sizes.rounds}", file=sys.stderr, flush=True)
-        order = [*shelves][number % len(shelves) :] + [*shelves][: number % len(shelves)]
-        for name in order:
-            figures[name].append(measure(shelves[name], threads, sizes))
-    together = entries(sizes.at_once)
-    kept = []
+    for number in range(chosen.rounds + 1):
+        print(f"round {number} of {chosen.rounds}", file=sys.stderr, flush=True)
+        first = number % len(shelves)
+        for name in ([*shelves] * 2)[first : first + len(shelves)]:
+            figures[name].append(measure(shelves[name], threads, chosen.appends, chosen.long))
+    together, kept = entries(chosen.at_once), []
     for name, shelf in shelves.items():
-        counts = [write_at_once(shelf, next(threads), together) for _ in range(sizes.contests)]
+        counts = [write_at_once(shelf, next(threads), together) for _ in range(chosen.contests)]
         kept.append({"store": name, **dict(zip(Tally._fields, map(sum, zip(*counts, strict=True)), strict=True))})
         shelf.close()
-    measured = {name: rounds[1:] for name, rounds in figures.items()}  # the first one warms up
+    writes, reads = (
+        [figure_row(name, rounds[1:], heads, digits) for name, rounds in figures.items()]
+        + missing  # the first warms up
+        for heads, digits in ((WRITES, 0), (READS, 2))
+    )
     return {
-        f"Messages a second, {sizes.rounds} rounds": [
-            figure_row(name, rounds, WRITES, 0) for name, rounds in measured.items()
-        ]
-        + missing,
-        f"Reading a thread of {sizes.long:,} messages": [
-            figure_row(name, rounds, READS, 2) for name, rounds in measured.items()
-        ]
-        + missing,
-        f"{sizes.at_once} writes at once, {sizes.contests} times": kept,
+        f"Messages a second, {chosen.rounds} rounds": writes,
+        f"Reading a thread of {chosen.long:,} messages": reads,
+        f"{chosen.at_once} writes at once, {chosen.contests} times": kept,
     }
 
 
@@ -381,23 +361,20 @@ def postgres_database(conninfo: str) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure, print the tables, write JSON if asked to."""
-    parser = simple_options(__doc__)
+    parser = options(__doc__)
     parser.add_argument("--rounds", type=int, default=7, help="how often everything is measured (7)")
     parser.add_argument("--appends", type=int, default=100, help="messages written in a round, each way (100)")
     parser.add_argument("--long", type=int, default=1_000, help="messages of the thread that is read (1000)")
     parser.add_argument("--at-once", type=int, default=100, help="writes at once (100)")
     parser.add_argument("--contests", type=int, default=5, help="how often they are made (5)")
     parser.add_argument("--postgres", default="", metavar="CONNINFO", help="a PostgreSQL server")
-    parser.add_argument("--folder", help="folder for the files; default: the system's temporary folder")
     parser.add_argument("--ours-only", action="store_true", help="leave the competitors out")
-    options = parser.parse_args(arguments)
-    sizes = Sizes(options.rounds, options.appends, options.long, options.at_once, options.contests)
-    with tempfile.TemporaryDirectory(dir=options.folder) as folder, postgres_database(options.postgres) as postgres:
+    chosen = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as folder, postgres_database(chosen.postgres) as postgres:
         load = os.getloadavg()[0]
-        found = tables(Place(folder, postgres), sizes, ours_only=options.ours_only)
-    options.postgres = bool(options.postgres)  # no secrets in a file
-    report(options, "stores", found, load=f"{load:.1f} to {os.getloadavg()[0]:.1f}", cores=os.cpu_count())
+        found = tables(Place(folder, postgres), chosen)
+    chosen.postgres = bool(chosen.postgres)  # no secrets in a file
+    report(chosen, "stores", found, load=f"{load:.1f} to {os.getloadavg()[0]:.1f}", cores=os.cpu_count())
 
 
 if __name__ == "__main__":

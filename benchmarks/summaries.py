@@ -22,11 +22,12 @@ from __future__ import annotations
 import math
 import random
 from collections import Counter
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from benchmarks.data import as_blocks, read_dialogues, read_locomo, sampled, topic_sets
 from benchmarks.peers import terms
-from benchmarks.report import SEED, options, report
+from benchmarks.report import SEED, Row, options, report
 from gatekeeper_core.context.memory.summary import SummaryConfig, ThreadSummary
 from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.messages import Message
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
 
     from benchmarks.data import Block, Conversation, Dialogue, Question
 
-    Row = dict[str, Any]
 
 OURS = "ThreadSummary"
 MAX_TOKENS = 1000
@@ -83,10 +83,9 @@ def talk_of(blocks: Sequence[Block]) -> Talk:
 
 
 def ours(talk: Talk, language: str) -> list[Line]:
-    """Return the sentences of the running summary after the last update."""
     locale: Any = language
-    config = SummaryConfig(locale=locale, max_summary_tokens=MAX_TOKENS)
-    summaries = ThreadSummary(InMemoryStore(), config=config)
+    config = SummaryConfig(max_summary_tokens=MAX_TOKENS)
+    summaries = ThreadSummary(InMemoryStore(), config=config, locale=locale)
     summary = None
     for stop in (*range(EVERY, len(talk.messages), EVERY), len(talk.messages)):
         summary = summaries.update_if_needed(Thread("talk", talk.messages[:stop])).summary
@@ -108,47 +107,23 @@ def lexrank(texts: Sequence[str]) -> list[int]:
     >>> lexrank(["The cat sat.", "A cat on a mat.", "The cat on the mat sat.", "Rain."])[0]
     2
     """
-    if not texts:
-        return []
-    edges = _edges(_vectors(texts))
-    totals = [sum(row.values()) for row in edges]
-    rank = [1.0 / len(texts)] * len(texts)
-    for _ in range(STEPS):
-        flow = [0.0] * len(texts)
-        for at, row in enumerate(edges):
-            for other, weight in row.items():
-                flow[other] += rank[at] * weight / totals[at]
-        rank = [DAMPING / len(texts) + (1 - DAMPING) * value for value in flow]
-    return sorted(range(len(texts)), key=lambda at: (-round(rank[at], 9), at))
+    import numpy as np
 
-
-def _vectors(texts: Sequence[str]) -> list[dict[str, float]]:
-    """Return the tf-idf vectors of sentences, each of length one; of a sentence without words an empty one."""
     counts = [Counter(terms(text)) for text in texts]
     frequencies = Counter(term for each in counts for term in each)
-    vectors = []
-    for each in counts:
-        values = {term: count * math.log(1 + len(texts) / frequencies[term]) for term, count in each.items()}
-        length = math.sqrt(sum(value * value for value in values.values()))
-        vectors.append({term: value / length for term, value in values.items()})
-    return vectors
-
-
-def _edges(vectors: Sequence[dict[str, float]]) -> list[dict[int, float]]:
-    """Return for each sentence those that are like it, itself among them, with their cosines."""
-    postings: dict[str, list[tuple[int, float]]] = {}
-    for at, vector in enumerate(vectors):
-        for term, value in vector.items():
-            postings.setdefault(term, []).append((at, value))
-    edges = []
-    for at, vector in enumerate(vectors):
-        cosines: dict[int, float] = {at: 0.0}
-        for term, value in vector.items():
-            for other, weight in postings[term]:
-                cosines[other] = cosines.get(other, 0.0) + value * weight
-        near = {other: cosine for other, cosine in cosines.items() if other != at and cosine >= THRESHOLD}
-        edges.append({at: 1.0, **near})
-    return edges
+    column = {term: at for at, term in enumerate(frequencies)}
+    vectors = np.zeros((len(texts), len(column)))
+    for at, each in enumerate(counts):
+        for term, count in each.items():
+            vectors[at, column[term]] = count * math.log(1 + len(texts) / frequencies[term])
+    vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    cosines = vectors @ vectors.T
+    edges = np.where(cosines >= THRESHOLD, cosines, 0.0)
+    np.fill_diagonal(edges, 1.0)
+    steps, rank = edges / edges.sum(axis=1, keepdims=True), np.full(len(texts), 1 / max(1, len(texts)))
+    for _ in range(STEPS):
+        rank = DAMPING / len(texts) + (1 - DAMPING) * rank @ steps
+    return sorted(range(len(texts)), key=lambda at: (-round(float(rank[at]), 9), at))
 
 
 def random_sentences(lines: Sequence[Line]) -> list[int]:
@@ -167,7 +142,6 @@ PEERS: dict[str, Callable[[Sequence[Line]], list[int]]] = {
 
 
 def lines_of(talk: Talk) -> list[Line]:
-    """Return every sentence of a conversation."""
     return [
         Line(seq, message.text[start:stop])
         for seq, message in enumerate(talk.messages)
@@ -187,7 +161,6 @@ def fitting(lines: Sequence[Line], order: Sequence[int], room: int, count: Calla
 
 
 def chosen(talk: Talk, method: str, language: str) -> list[Line]:
-    """Return what a method keeps of a conversation."""
     if method == OURS:
         return ours(talk, language)
     count = TokenEstimator()
@@ -200,12 +173,6 @@ def chosen(talk: Talk, method: str, language: str) -> list[Line]:
 # --- The measures -----------------------------------------------------------------------------------------------------
 
 
-def answer_terms(question: Question, talk: Talk, names: set[str]) -> set[str]:
-    """Return the telling words of an answer that a message of its evidence holds, the speakers' names aside."""
-    frequencies = set().union(*(telling_terms(talk.messages[talk.places[one]].text) for one in question.evidence))
-    return (telling_terms(question.answer) & frequencies) - names
-
-
 def question_measures(talk: Talk, questions: Sequence[Question], kept: Sequence[Line]) -> dict[str, list[float]]:
     """Return by measure a value for each question that it counts, 0 to 1."""
     texts_by_seq: dict[int, set[str]] = {}
@@ -214,7 +181,11 @@ def question_measures(talk: Talk, questions: Sequence[Question], kept: Sequence[
     terms = set().union(*texts_by_seq.values())
     names = set().union(*(telling_terms(message.text.partition(":")[0]) for message in talk.messages[:4]))
     answerable = [one for one in questions if all(name in talk.places for name in one.evidence)]
-    answers = [(one, words) for one in answerable if (words := answer_terms(one, talk, names))]
+    answers: list[tuple[Question, set[str]]] = []
+    for one in answerable:
+        evidence = set().union(*(telling_terms(talk.messages[talk.places[name]].text) for name in one.evidence))
+        if words := telling_terms(one.answer) & evidence - names:
+            answers.append((one, words))
     return {
         "evidence": [float(any(talk.places[name] in texts_by_seq for name in one.evidence)) for one in answerable],
         "answers": [len(words & terms) / len(words) for _, words in answers],
@@ -241,11 +212,8 @@ def _idf_of(terms: set[str], idf: Mapping[str, float]) -> float:
 
 def idf_over(dialogues: Sequence[Dialogue]) -> dict[str, float]:
     """Return the idf of every telling word, by how many dialogues hold it."""
-    frequencies = Counter(
-        term
-        for each in dialogues
-        for term in set().union(*(telling_terms(texts_by_seq.text) for texts_by_seq in each.utterances))
-    )
+    terms_of = [set().union(*(telling_terms(utterance.text) for utterance in each.utterances)) for each in dialogues]
+    frequencies = Counter(chain.from_iterable(terms_of))
     return {term: math.log(1 + len(dialogues) / count) for term, count in frequencies.items()}
 
 
@@ -253,27 +221,23 @@ def idf_over(dialogues: Sequence[Dialogue]) -> dict[str, float]:
 
 
 def english_rows(conversations: Sequence[Conversation], *, peers: bool) -> list[Row]:
-    """Return a row for each method and part of the conversations."""
     rows = []
     for part, most in ((f"first {FIRST_MESSAGES} messages", FIRST_MESSAGES), ("all", None)):
-        talks = [(_begun(talk_of(each.blocks), most), each.questions) for each in conversations]
+        talks = []
+        for each in conversations:
+            messages, places = talk_of(each.blocks)
+            stop = len(messages) if most is None else most
+            begun = {name: at for name, at in places.items() if at < stop}
+            talks.append((Talk(messages[:stop], begun), each.questions))
         for method in (*PEERS, OURS) if peers else (OURS,):
             kept = [chosen(talk, method, "en") for talk, _ in talks]
-            measures = [
-                question_measures(talk, answerable, each) for (talk, answerable), each in zip(talks, kept, strict=True)
-            ]
-            rows.append({"method": method, "conversation": part, **_means(measures), **_sizes(kept)})
+            both = zip(talks, kept, strict=True)
+            measures = [question_measures(talk, questions, each) for (talk, questions), each in both]
+            rows.append({"method": method, "conversation": part, **_means(measures)})
     return rows
 
 
-def _begun(talk: Talk, most: int | None) -> Talk:
-    """Return the beginning of a conversation."""
-    stop = len(talk.messages) if most is None else most
-    return Talk(talk.messages[:stop], {name: at for name, at in talk.places.items() if at < stop})
-
-
 def chinese_rows(name: str, dialogues: Sequence[Dialogue], idf: Mapping[str, float], *, peers: bool) -> list[Row]:
-    """Return a row for each method on a set of dialogues."""
     talks = [
         talk_of([block for each in dialogues[at : at + DIALOGUES_A_TALK] for block in as_blocks(each.utterances)])
         for at in range(0, len(dialogues), DIALOGUES_A_TALK)
@@ -282,7 +246,7 @@ def chinese_rows(name: str, dialogues: Sequence[Dialogue], idf: Mapping[str, flo
     for method in (*PEERS, OURS) if peers else (OURS,):
         kept = [chosen(talk, method, "zh") for talk in talks]
         measures = [word_measures(talk, each, idf) for talk, each in zip(talks, kept, strict=True)]
-        rows.append({"method": method, "set": name, **_means(measures), **_sizes(kept)})
+        rows.append({"method": method, "set": name, **_means(measures)})
     return rows
 
 
@@ -294,20 +258,9 @@ def _means(measures: Sequence[Mapping[str, Sequence[float]]]) -> Row:
     return means
 
 
-def _sizes(kept: Sequence[Sequence[Line]]) -> Row:
-    """Return the mean number of sentences and of their tokens."""
-    count, most = TokenEstimator(), max(1, len(kept))
-    unique = [dict.fromkeys(line.text for line in each) for each in kept]
-    return {
-        "sentences": sum(map(len, unique)) // most,
-        "tokens": sum(count("\n".join(each)) for each in unique) // most,
-    }
-
-
 def main() -> None:
-    """Measure, print the tables, write JSON if asked to."""
     arguments = options(__doc__, data="selection/locomo_dev.jsonl and topics/*.jsonl").parse_args()
-    folder, peers, chinese = arguments.data, not arguments.ours_only, list[dict[str, Any]]()
+    folder, peers, chinese = arguments.data, not arguments.ours_only, list[Row]()
     path = folder / "selection" / "locomo_dev.jsonl"
     conversations = sampled(read_locomo(path), 1 if arguments.quick else None) if path.is_file() else []
     for each in topic_sets(folder):

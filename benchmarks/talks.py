@@ -66,14 +66,12 @@ class Talk:
 
 def read_everyday(path: Path) -> list[Talk]:
     """Return the conversations of a file in the form of the everyday data."""
-    return [_everyday(row) for row in read_jsonl(path)]
-
-
-def _everyday(row: dict[str, Any]) -> Talk:
-    turns = row["turns"]
-    blocks = tuple(Block((str(at),), turn["user"], turn["assistant"]) for at, turn in enumerate(turns))
-    questions = tuple(_question(item, turns) for item in sorted(row["questions"], key=lambda item: item["after"]))
-    return Talk(row["id"], row["lang"], blocks, questions)
+    talks = []
+    for row in read_jsonl(path):
+        turns, items = row["turns"], sorted(row["questions"], key=lambda item: item["after"])
+        blocks = tuple(Block((str(at),), turn["user"], turn["assistant"]) for at, turn in enumerate(turns))
+        talks.append(Talk(row["id"], row["lang"], blocks, tuple(_question(item, turns) for item in items)))
+    return talks
 
 
 def _question(item: dict[str, Any], turns: Sequence[dict[str, str]]) -> Question:
@@ -90,18 +88,14 @@ def _question(item: dict[str, Any], turns: Sequence[dict[str, str]]) -> Question
 
 def read_beam(path: Path) -> list[Talk]:
     """Return the conversations of a BEAM file; every question comes at the end and needs the turns of its evidence."""
-    return [_beam(row) for row in read_jsonl(path)]
-
-
-def _beam(row: dict[str, Any]) -> Talk:
-    turns = row["turns"]
-    blocks = tuple(as_blocks([Utterance(turn["speaker"], turn["text"], shift=False) for turn in turns]))
-    turn_of = {turns[int(place)]["id"]: at for at, block in enumerate(blocks) for place in block.ids}
-    questions = tuple(
-        _at_the_end(blocks, item["q"], item["type"], (turn_of[message] for message in item["evidence"]))
-        for item in row["questions"]
-    )
-    return Talk(row["conv"], "en", blocks, questions)
+    talks = []
+    for row in read_jsonl(path):
+        blocks = tuple(as_blocks([Utterance(turn["speaker"], turn["text"], shift=False) for turn in row["turns"]]))
+        turn_of = {row["turns"][int(place)]["id"]: at for at, block in enumerate(blocks) for place in block.ids}
+        needed = ((item, [turn_of[message] for message in item["evidence"]]) for item in row["questions"])
+        questions = tuple(_at_the_end(blocks, item["q"], item["type"], turns) for item, turns in needed)
+        talks.append(Talk(row["conv"], "en", blocks, questions))
+    return talks
 
 
 def _at_the_end(blocks: Sequence[Block], text: str, kind: str, needed: Iterable[int]) -> Question:

@@ -21,7 +21,7 @@ import numpy as np
 
 from benchmarks.fit_tokens import PROFILES, Segments, left_out, other_sources, prompts, read_segments
 from benchmarks.peers import NOT_INSTALLED
-from benchmarks.report import options, report
+from benchmarks.report import Row, options, report
 from gatekeeper_core import TokenEstimator
 from gatekeeper_core.tokens import estimate_text_tokens
 
@@ -87,8 +87,7 @@ def estimates(segments: Segments, hard: Segments, profile: str, others: dict[str
     }
 
 
-def hard_rows(segments: Segments, hard: Segments, *, count: int) -> list[dict[str, Any]]:
-    """Return the errors of prompts made of hard kinds alone."""
+def hard_rows(segments: Segments, hard: Segments, *, count: int) -> list[Row]:
     rows = []
     for profile in PROFILES:
         ours, drawn = TokenEstimator(profile), prompts(hard, profile, count=count)
@@ -99,25 +98,24 @@ def hard_rows(segments: Segments, hard: Segments, *, count: int) -> list[dict[st
     return rows
 
 
-def text_row(segments: Segments, profile: str, method: str, estimate: Any) -> dict[str, Any]:
+def text_row(segments: Segments, profile: str, method: str, estimate: Any) -> Row:
     """Return the errors of single texts, averaged by kind."""
-    row: dict[str, Any] = {"tokenizer": profile, "method": method}
+    row: Row = {"tokenizer": profile, "method": method}
     if estimate is None:
         return {**row, "mean absolute": NOT_INSTALLED}
     errors = 100 * (estimate / segments.tokens[profile] - 1)
     kinds = np.array(segments.kinds)
-    means = [
-        (np.abs(errors[kinds == kind]).mean(), errors[kinds == kind].mean()) for kind in sorted(set(segments.kinds))
-    ]
+    by_kind = [errors[kinds == kind] for kind in sorted(set(segments.kinds))]
+    means = [(np.abs(each).mean(), each.mean()) for each in by_kind]
     absolute, bias = np.mean(means, axis=0)
     low, high = np.percentile(errors, (5, 95))
     figures = {"mean absolute": absolute, "bias": bias, "5th": low, "95th": high, "worst under": errors.min()}
     return {**row, **{name: float(value) for name, value in figures.items()}}
 
 
-def prompt_row(segments: Segments, profile: str, method: str, estimate: Any, drawn: list[list[int]]) -> dict[str, Any]:
+def prompt_row(segments: Segments, profile: str, method: str, estimate: Any, drawn: list[list[int]]) -> Row:
     """Return the errors of assembled prompts, and the share that is over a budget that the estimate fills."""
-    row: dict[str, Any] = {"tokenizer": profile, "method": method}
+    row: Row = {"tokenizer": profile, "method": method}
     if estimate is None:
         return {**row, "mean absolute": NOT_INSTALLED}
     true = np.array([segments.tokens[profile][prompt].sum() for prompt in drawn])
@@ -133,7 +131,6 @@ def prompt_row(segments: Segments, profile: str, method: str, estimate: Any, dra
 
 
 def sample(segments: Segments) -> Segments:
-    """Return the first texts of each kind."""
     counts: dict[str, int] = {}
     chosen = []
     for kind in segments.kinds:
@@ -143,7 +140,6 @@ def sample(segments: Segments) -> Segments:
 
 
 def main() -> None:
-    """Print the tables."""
     parser = options(__doc__, data="tokens/segments_train.jsonl.gz")
     parser.add_argument("--headroom", metavar="PYTHON", help="interpreter of an environment that has headroom-ai")
     arguments = parser.parse_args()

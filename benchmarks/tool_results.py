@@ -2,7 +2,7 @@
 
 Run ``python -m benchmarks.tool_results [--data DIR]``, where ``DIR/tool_results`` holds real tool outputs with needles;
 without it the generated ones alone are measured (``benchmarks/tool_outputs.py``: other shapes). ``--logs`` measures the
-logs of ``benchmarks/second_logs.py`` alone, by format and by system: by another author, one half is held out.
+logs of ``benchmarks/second_logs.py`` alone: by another author, one half is held out.
 Outputs over 600 tokens count. *saved* is the mean share of tokens saved; *errors* and *rare* are measured without a
 question, *asked* with one; *exact* is the share of results that are read back byte for byte through their pointers,
 *same again* of those that a second compression leaves as they are. Quotation marks around a needle do not count: a
@@ -16,11 +16,11 @@ import subprocess
 import time
 from collections import defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.budget import counter
 from benchmarks.data import read_jsonl
-from benchmarks.report import SEED, options, report
+from benchmarks.report import SEED, Row, Tables, options, report
 from benchmarks.second_logs import second_logs, systems
 from benchmarks.tool_outputs import Needle, Output, generated
 from gatekeeper_core import ToolResultCompressor, WorkingMemory
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from gatekeeper_core import TokenCounter
 
-    Row = dict[str, Any]
 
 OURS = "context-gatekeeper"
 LEAST_TOKENS = 600
@@ -75,7 +74,6 @@ Measured = tuple[Output, Compressed, int]
 
 
 def real_outputs(folder: Path) -> list[Output]:
-    """Return the real outputs of a folder."""
     outputs = []
     for row in read_jsonl(folder / "tool_results" / "tool_outputs.jsonl"):
         needles = tuple(Needle(KINDS.get(each["kind"], each["kind"]), each["s"].strip('"')) for each in row["needles"])
@@ -123,19 +121,7 @@ def headroom(python: str, outputs: Sequence[Output]) -> Callable[[Output], Compr
 
 
 def measure(outputs: Sequence[Output], make: Callable[[Output], Compressed], count: TokenCounter) -> list[Row]:
-    """Return a row for each family, and one for all."""
     return _rows(_large(outputs, make, count), lambda output: output.family, count)
-
-
-def measure_logs(outputs: Sequence[Output], count: TokenCounter) -> dict[str, list[Row]]:
-    """Return the rows by format, by system, and by half."""
-    halves, measured_all = {system.name: system.half for system in systems()}, _large(outputs, ours(), count)
-    labels: dict[str, Callable[[Output], str]] = {
-        "format": lambda output: output.family,
-        "system": lambda output: output.name,
-        "half": lambda output: halves[output.name],
-    }
-    return {name: _rows(measured_all, label, count) for name, label in labels.items()}
 
 
 def _large(outputs: Sequence[Output], make: Callable[[Output], Compressed], count: TokenCounter) -> list[Measured]:
@@ -156,9 +142,8 @@ def _row(family: str, measured_all: Sequence[Measured], count: TokenCounter) -> 
     for output, each, _ in measured_all:
         for needle in output.needles:
             kept_by_kind[needle.kind].append(needle.text in (each.for_query if needle.kind == "query" else each.plain))
-    speeds = sorted(
-        1e8 * each.seconds / len(output.text) for output, each, _ in measured_all if each.seconds is not None
-    )
+    timed = [(output, each.seconds) for output, each, _ in measured_all if each.seconds is not None]
+    speeds = sorted(1e8 * seconds / len(output.text) for output, seconds in timed)
     exact = [each.exact for _, each, _ in measured_all if each.exact is not None]
     again = [each.again for _, each, _ in measured_all if each.again is not None]
     return {
@@ -186,15 +171,12 @@ def lossless_rows(outputs: Sequence[Output], count: TokenCounter) -> list[Row]:
     for output in outputs:
         tokens = count(output.text)
         if output.family == "json" and tokens > LEAST_TOKENS:
-            after = count(lossless_json(read_any_json(output.text)))
-            rows.append(
-                {"output": f"{output.name} ({tokens} tokens)", "saved without loss %": 100 * (1 - after / tokens)}
-            )
+            saved = 100 * (1 - count(lossless_json(read_any_json(output.text))) / tokens)
+            rows.append({"output": f"{output.name} ({tokens} tokens)", "saved without loss %": saved})
     return rows
 
 
 def run(outputs: Sequence[Output], count: TokenCounter, *, peers: bool, headroom_python: str | None) -> list[Row]:
-    """Return rows by method and family."""
     methods = {OURS: ours()}
     if peers:
         methods["head + tail"] = head_and_tail
@@ -208,28 +190,24 @@ def run(outputs: Sequence[Output], count: TokenCounter, *, peers: bool, headroom
 
 
 def main() -> None:
-    """Measure, print the tables, write JSON if asked to."""
-    parser = options(__doc__, data="tool_results/tool_outputs.jsonl", required=False)
-    parser.add_argument("--seed", type=int, default=SEED, help="of the generated outputs")
+    parser = options(__doc__, data="tool_results/tool_outputs.jsonl", required=False, counter="estimate")
     parser.add_argument("--rounds", type=int, default=4, help="generated outputs of each shape")
     parser.add_argument("--logs", action="store_true", help="measure the logs alone")
-    parser.add_argument("--counter", choices=("estimate", "cl100k"), default="estimate")
     parser.add_argument("--headroom", metavar="PYTHON", help="interpreter of an environment that has headroom-ai")
     chosen = parser.parse_args()
     count = counter(chosen.counter)
     ours()(WARM_UP)
-    sets = {} if chosen.logs else {"generated": generated(chosen.seed, rounds=chosen.rounds)}
+    sets = {} if chosen.logs else {"generated": generated(SEED, rounds=chosen.rounds)}
     if chosen.data and not chosen.logs:
         sets = {"given": real_outputs(chosen.data), **sets}
-    tables: dict[str, list[Row]] = {}
+    tables: Tables = {}
     for name, outputs in sets.items():
-        tables[f"Tool results, {name}"] = run(
-            outputs, count, peers=not chosen.ours_only, headroom_python=chosen.headroom
-        )
+        rows = run(outputs, count, peers=not chosen.ours_only, headroom_python=chosen.headroom)
+        tables[f"Tool results, {name}"] = rows
         tables[f"JSON without loss, {name}"] = lossless_rows(outputs, count)
-    names = [system.name for system in systems()][: 3 if chosen.quick else None]
-    for name, rows in measure_logs(second_logs(chosen.seed, names=names), count).items():
-        tables[f"Logs by {name}"] = rows
+    halves = {system.name: system.half for system in systems()[: 3 if chosen.quick else None]}
+    logs = _large(second_logs(SEED, names=halves), ours(), count)
+    tables["Logs by half"] = _rows(logs, lambda output: halves[output.name], count)
     report(chosen, "tool_results", tables)
 
 

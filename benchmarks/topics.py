@@ -15,14 +15,15 @@ found where both turns are on one subject; beside it, the topics alone, without 
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from benchmarks.data import Dialogue, TopicSet, as_blocks, read_dialogues, read_jsonl, sampled, topic_sets
-from benchmarks.embedding import MINI_LM, kept_vectors
+from benchmarks.embedding import MINI_LM
 from benchmarks.peers import NOT_INSTALLED, missing, terms
-from benchmarks.report import mean_of_sets, options, report
+from benchmarks.report import Row, options, report
 from benchmarks.talks import OWN
 from gatekeeper_cli.topics import topics_of
 from gatekeeper_core import ContextGatekeeper
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
     from benchmarks.data import Utterance
 
-    Row = dict[str, Any]
     Judge = Callable[[Sequence[Utterance], Sequence[int]], list[_T]]
 
 OURS = "context-gatekeeper"
@@ -55,7 +55,7 @@ class Counts(NamedTuple):
     missed: int
     quiet: int
 
-    def row(self) -> dict[str, Any]:
+    def row(self) -> Row:
         """Return the measures in per cent, and how much was judged."""
         called, shifts, calm = self.hits + self.false, self.hits + self.missed, self.false + self.quiet
         return {
@@ -74,13 +74,8 @@ def _per_cent(part: int, total: int) -> float:
 
 def tallied(pairs: Iterable[tuple[bool, bool]]) -> Counts:
     """Return the counts of pairs (called a switch, is a shift)."""
-    judged_pairs = list(pairs)
-    return Counts(
-        hits=sum(called and shift for called, shift in judged_pairs),
-        false=sum(called and not shift for called, shift in judged_pairs),
-        missed=sum(shift and not called for called, shift in judged_pairs),
-        quiet=sum(not shift and not called for called, shift in judged_pairs),
-    )
+    counts = Counter(pairs)
+    return Counts(counts[True, True], counts[True, False], counts[False, True], counts[False, False])
 
 
 def judged_positions(utterances: Sequence[Utterance]) -> list[tuple[int, bool]]:
@@ -136,15 +131,14 @@ SCORERS: dict[str, Judge[float]] = {
 
 def run(dialogues: Mapping[TopicSet, Sequence[Dialogue]], *, peers: bool) -> list[Row]:
     """Return a row for each method and set, with the means of the sets."""
-    languages = {each.name: each.language for each in dialogues}
     scored = {each: _judged(some, judge_ours) for each, some in dialogues.items()}
-    rows = _rows(OURS, {each: tallied(pairs) for each, pairs in scored.items()}, languages)
+    rows = _rows(OURS, {each: tallied(pairs) for each, pairs in scored.items()})
     for name, scorer in SCORERS.items() if peers else ():
         if name.startswith("MiniLM") and missing("MiniLM"):
             rows.append({"method": name, "set": NOT_INSTALLED})
         else:
             judged = {each: _judged(some, scorer) for each, some in dialogues.items()}
-            rows += _rows(name, by_threshold(judged), languages)
+            rows += _rows(name, by_threshold(judged))
     return rows
 
 
@@ -177,10 +171,15 @@ def by_threshold(scored: Mapping[TopicSet, Sequence[tuple[float, bool]]]) -> dic
     return chosen
 
 
-def _rows(name: str, counts: Mapping[TopicSet, Counts], languages: dict[str, str]) -> list[Row]:
-    rows = [{"method": name, "set": each.name, **count.row()} for each, count in counts.items()]
-    means = mean_of_sets(rows, languages)
-    return rows + [{**row, "judged": None, "shifts": None} for row in means]
+def _rows(name: str, counts: Mapping[TopicSet, Counts]) -> list[Row]:
+    """Return a row for each set, one of their means and, where there are Chinese sets, one of the means of these."""
+    rows: list[Row] = [{"method": name, "set": each.name, **count.row()} for each, count in counts.items()]
+    chinese = [row for each, row in zip(counts, rows, strict=True) if each.language == "zh"]
+    for title, some in (("mean of sets", rows[:]), ("mean of Chinese sets", chinese)):
+        if some:
+            means = {key: sum(row[key] for row in some) / len(some) for key in ("P", "R", "F1", "false switches")}
+            rows.append({"method": name, "set": title, **means, "judged": None, "shifts": None})
+    return rows
 
 
 def subjects(files: Mapping[str, Path]) -> list[Row]:
@@ -209,14 +208,11 @@ def _labelled(turns: Sequence[Mapping[str, str]]) -> list[tuple[int, int, str]]:
 
 
 def main() -> None:
-    """Measure, print the tables, write JSON if asked to."""
     chosen = options(__doc__, data="topics/*.jsonl").parse_args()
     count = QUICK_DIALOGUES if chosen.quick else None
-    dialogues = {
-        each: sampled(read_dialogues(chosen.data / "topics" / each.file), count) for each in topic_sets(chosen.data)
-    }
-    with kept_vectors(chosen.vectors):
-        tables = {"Topic gate: switch in per cent": run(dialogues, peers=not chosen.ours_only)}
+    folder, sets = chosen.data / "topics", topic_sets(chosen.data)
+    dialogues = {each: sampled(read_dialogues(folder / each.file), count) for each in sets}
+    tables = {"Topic gate: switch in per cent": run(dialogues, peers=not chosen.ours_only)}
     everyday = chosen.data / "everyday" / "everyday_dev.jsonl"
     files = {"own": OWN, **({"everyday": everyday} if everyday.exists() else {})}
     report(chosen, "topics", {**tables, "Subjects, pairs of turns in per cent": subjects(files)})

@@ -52,10 +52,7 @@ class ConfigError(GatekeeperError, ValueError):
 class ConstraintLimitError(_LimitError):
     """The constraints would cost ``needed_tokens``, more than their zone may hold; nothing was changed."""
 
-    _reason = (
-        "the constraints would need {} tokens, the cap is {}: shorten the value, remove another constraint, or raise "
-        "GatekeeperConfig.constraint_tokens"
-    )
+    _reason = "the constraints would need {} tokens, the cap is {}: shorten the value or remove another constraint"
 
 
 class MessageFormatError(GatekeeperError, ValueError):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import get_args
 
 import pytest
 from hypothesis import strategies as st
 
+from gatekeeper_core.context.tool_results.context import ResultCompressor, ResultContext
 from gatekeeper_core.messages import Message, Provider, ToolCall, validate_messages
 
 PROVIDERS: tuple[Provider, ...] = get_args(Provider)
@@ -54,6 +55,16 @@ def compressed(call_id: str | None, text: str) -> Message:
 def pointer(number: int) -> str:
     """Return the pointer with a number, as it stands in a text."""
     return f"[[wm:{format(number, '016b').translate(str.maketrans('01', 'ab'))}]]"
+
+
+class Holding:
+    """A compressor with a working memory that holds these ids; by itself it leaves results as they are."""
+
+    def __init__(self, ids: Collection[str], compress: ResultCompressor = lambda message, _: message.text) -> None:
+        self.working_memory, self._compress = ids, compress
+
+    def __call__(self, message: Message, context: ResultContext) -> str:
+        return self._compress(message, context)
 
 
 def call_count(messages: Sequence[Message]) -> int:

@@ -34,10 +34,11 @@ if TYPE_CHECKING:
 
 ANTHROPIC, OPENAI = PRICE_SETS["Anthropic"], PRICE_SETS["OpenAI .10"]
 BY_NAME = {way.name: way for way in (*WAYS, HINDSIGHT)}
+COMMAND = [sys.executable, "-m", "benchmarks.cost"]
 OUTPUTS = [{"name": "log", "query": "why did the backup fail?", "text": "line of a log\n" * 900}]
 
 
-def session(turns: int = 40, tokens: int | None = 120, language: str = "mixed", seed: int = 1) -> Talk:
+def session(turns: int = 40, tokens: int = 120, language: str = "mixed", seed: int = 1) -> Talk:
     everyday = read_everyday(OWN)
     return cost.sessions(everyday, turns=turns, tokens=tokens, language=language, seed=seed, count=estimate_text_tokens)
 
@@ -55,13 +56,13 @@ def words(text: str) -> int:
     return len(text.split())
 
 
-def dollars(talk: Talk, way: str, setting: Setting, *, limit: int = 16_000) -> list[float]:
-    return Workbench(talk, words, limit=limit).accountant(BY_NAME[way], setting).dollars(setting)
+def dollars(talk: Talk, way: str, setting: Setting) -> list[float]:
+    return Workbench(talk, words).accountant(BY_NAME[way], setting).dollars(setting)
 
 
-def prompts(talk: Talk, way: str, *, limit: int = 16_000) -> list[Prompt]:
+def prompts(talk: Talk, way: str) -> list[Prompt]:
     setting = Setting(600, "warm", ANTHROPIC)
-    return list(Workbench(talk, words, limit=limit).accountant(BY_NAME[way], setting).prompts)
+    return list(Workbench(talk, words).accountant(BY_NAME[way], setting).prompts)
 
 
 # --- the account ------------------------------------------------------------------------------------------------------
@@ -122,18 +123,8 @@ def data(tmp_path: Path) -> Path:
 def test_the_command_prints_tables_and_writes_figures_and_a_plot(data: Path) -> None:
     shape = ["--turns", "20", "--sizes", "210", "--fixed", "1500", "--prices", "Anthropic", "--caches", "warm"]
     written = ["--json", str(data / "cost.json"), "--plot", str(data / "cost.svg"), "--hindsight"]
-    command = [
-        sys.executable,
-        "-m",
-        "benchmarks.cost",
-        "--data",
-        str(data),
-        "--quick",
-        "--corpora",
-        "session",
-        "locomo",
-    ]
-    done = subprocess.run([*command, *shape, *written], capture_output=True, text=True, check=False)
+    measured = ["--data", str(data), "--quick", "--corpora", "session", "locomo"]
+    done = subprocess.run([*COMMAND, *measured, *shape, *written], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "Anthropic, cache always warm" in done.stdout
     rows = json.loads((data / "cost.json").read_text(encoding="utf-8"))["tables"]["cost"]
@@ -159,20 +150,10 @@ def test_two_models_of_a_cache_charge_the_same(prices: ModelPrices) -> None:
 
 
 def test_the_command_shows_each_call_of_one_agent_and_writes_the_figures(tmp_path: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "benchmarks.cost",
-        "--agents",
-        "1",
-        "--seed",
-        "3",
-        "--json",
-        str(tmp_path / "a.json"),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    agents = ["--agents", "1", "--seed", "3", "--json", str(tmp_path / "a.json")]
+    done = subprocess.run([*COMMAND, *agents], capture_output=True, text=True, check=False)
     tables = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))["tables"]
     assert done.returncode == bool(tables["over"]), done.stderr
     assert len(tables["calls"]) == tables["models"][0]["calls"] == len(list(script(3)))
-    done = subprocess.run(command[:3], capture_output=True, text=True, check=False)
+    done = subprocess.run(COMMAND, capture_output=True, text=True, check=False)
     assert (done.returncode, "--data is needed" in done.stderr) == (2, True)

@@ -12,7 +12,6 @@ from benchmarks.corpus import Question, generate_turns
 from benchmarks.plot import TIME, draw_curves
 from benchmarks.report import SEED
 from benchmarks.speed import (
-    Limits,
     Measured,
     add_rows,
     ask_rows,
@@ -88,14 +87,14 @@ def test_a_process_answers_as_its_method_does_and_says_what_it_took(tmp_path: Pa
 
 def test_a_method_that_fails_is_left_out_with_its_reason(tmp_path: Path) -> None:
     talk = write_conversation(str(tmp_path), 20, questions=2, more=1)
-    (measured,) = measure(talk, [METHODS[INDEX_ALONE]], Limits(seconds=60, load=0))
+    (measured,) = measure(talk, [METHODS[INDEX_ALONE]], seconds=60, load_seconds=0)
     assert measured.left_out.startswith("left out: 1 turns took 0 s")
     assert [row["median ms"] for row in ask_rows([measured], talk.questions)] == [measured.left_out]
 
 
 def test_a_run_gives_every_table_and_a_plot() -> None:
-    named = {"sizes": [20, 40], "million": False, "rounds": 3, "adds": 1, "ours_only": True}
-    tables, everything = run(argparse.Namespace(**named, seconds=60.0, load_limit=60.0))
+    named = {"sizes": [20, 40], "rounds": 3, "adds": 1, "ours_only": True}
+    tables, everything = run(argparse.Namespace(**named, seconds=60.0))
     titles = [title.split(",")[0] for title, rows in tables.items() if rows]
     assert titles == [*(["One question", "One more turn", "Memory"] * 2), "Growth of one question"]
     json.dumps(tables)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.data import TopicSet, Utterance
-from benchmarks.topics import Counts, by_threshold, judged_positions, tallied
+from benchmarks.data import Dialogue, TopicSet, Utterance
+from benchmarks.topics import OURS, Counts, by_threshold, judged_positions, run, tallied
 
 ENGLISH, CHINESE = TopicSet("one", "one.jsonl", "en"), TopicSet("two", "two.jsonl", "zh")
 UTTERANCES = (
@@ -40,3 +40,13 @@ def test_a_threshold_is_chosen_on_the_other_sets_only() -> None:
     counts = by_threshold(scored)
     assert counts[ENGLISH] == Counts(hits=0, false=0, missed=1, quiet=1)
     assert counts[CHINESE] == Counts(hits=1, false=2, missed=0, quiet=0)
+
+
+def test_means_are_taken_over_all_sets_and_over_the_chinese_ones() -> None:
+    calm = Dialogue("calm", "calm", UTTERANCES[:3])
+    rows = run({ENGLISH: [Dialogue("bread", "bread", UTTERANCES)], CHINESE: [calm]}, peers=False)
+    assert [row["set"] for row in rows] == ["one", "two", "mean of sets", "mean of Chinese sets"]
+    one, two, mean, chinese = (row["R"] for row in rows)
+    assert (mean, chinese) == ((one + two) / 2, two)
+    assert one > two
+    assert (rows[2]["method"], rows[2]["judged"]) == (OURS, None)

@@ -20,9 +20,7 @@ CONSTRAINT_TOKENS = 512
 """Cap of the rendered constraints. Source: ours; the specification says "small"."""
 
 
-def with_constraint(
-    constraints: Mapping[str, str], key: str, value: str, *, max_tokens: int, count: TokenCounter
-) -> dict[str, str]:
+def with_constraint(constraints: Mapping[str, str], key: str, value: str, *, count: TokenCounter) -> dict[str, str]:
     """Return the constraints with one more; a key that is there gets the new value and keeps its place.
 
     Raises:
@@ -36,8 +34,8 @@ def with_constraint(
         raise ConfigError("a constraint needs a key that is not empty")
     changed = {**constraints, key: value}
     needed = count(render_constraints(changed, fenced=str))
-    if needed > max_tokens:
-        raise ConstraintLimitError(needed_tokens=needed, available_tokens=max_tokens)
+    if needed > CONSTRAINT_TOKENS:
+        raise ConstraintLimitError(needed_tokens=needed, available_tokens=CONSTRAINT_TOKENS)
     return changed
 
 

@@ -305,8 +305,7 @@ class ContextGatekeeper:
             ConstraintLimitError: the zone would outgrow its cap; nothing is changed.
         """
         with self._lock:
-            cap, before = self._config.constraint_tokens, self._constraints
-            self._constraints = with_constraint(before, key, value, max_tokens=cap, count=self._count)
+            self._constraints = with_constraint(self._constraints, key, value, count=self._count)
 
     def remove_constraint(self, key: str) -> bool:
         """Remove a stable constraint and return whether it was there."""

@@ -7,7 +7,6 @@ from typing import Literal
 
 from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.errors import ConfigError, check_range
-from gatekeeper_core.selection.constraints import CONSTRAINT_TOKENS
 
 
 @with_suggestions()
@@ -20,7 +19,6 @@ class GatekeeperConfig:
         trim: whether long messages are cut to the sentences that matter.
         coverage: the share of what the answer needs that ``gate`` sends, 0..1, in the mean over questions. Source:
             specification 3.4 (there ``eta``, 0.85).
-        constraint_tokens: cap of the rendered constraints, >= 1. Source: ours; the specification says "small".
         user_weight: weight of ``lex`` on the user's text, >= 0. Source: specification 3.3, as the next four.
         assistant_weight: weight of ``lex`` on the assistant's text, >= 0.
         exact_weight: weight of whole hits, >= 0.
@@ -35,7 +33,6 @@ class GatekeeperConfig:
     strategy: Literal["gate", "fill"] = "gate"
     trim: bool = True
     coverage: float = 0.85
-    constraint_tokens: int = CONSTRAINT_TOKENS
     user_weight: float = 1.5
     assistant_weight: float = 0.7
     exact_weight: float = 1.0
@@ -48,7 +45,7 @@ class GatekeeperConfig:
     def __post_init__(self) -> None:
         check_range(self, "coverage", "continue_above", "switch_below", "new_above", low=0, high=1)
         check_range(self, "user_weight", "assistant_weight", "exact_weight", "recency_weight", low=0)
-        check_range(self, "constraint_tokens", "candidates", low=1, integer=True)
+        check_range(self, "candidates", low=1, integer=True)
         if self.strategy not in ("gate", "fill"):
             raise ConfigError(f'GatekeeperConfig.strategy must be "gate" or "fill", got {self.strategy!r}')
         if self.switch_below > self.continue_above:

@@ -24,7 +24,7 @@ from gatekeeper_core import (
 from gatekeeper_core.context.history.rounds import fold_rounds
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.history.tool_loop import compact_in_place
-from gatekeeper_core.context.memory.summary import SummaryConfig, ThreadSummary
+from gatekeeper_core.context.memory.summary import ThreadSummary
 from gatekeeper_core.storage.sqlite import InMemoryStore
 from tests.loops import assistant, calls, result, user
 
@@ -67,7 +67,7 @@ def built(summarizer: Any) -> str:
 
 
 def summed_up(summarizer: Any) -> str:
-    summaries = ThreadSummary(InMemoryStore(), config=SummaryConfig(locale="en"), summarizer=summarizer)
+    summaries = ThreadSummary(InMemoryStore(), summarizer=summarizer, locale="en")
     summaries.update_if_needed(Thread("t1", TALK))
     summary = summaries.run_model(Thread("t1", TALK)).summary
     return summary.text if summary else ""

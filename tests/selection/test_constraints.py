@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, GatekeeperError
+from gatekeeper_core import ContextGatekeeper, GatekeeperError
 from gatekeeper_core.errors import ConfigError, ConstraintLimitError
 from gatekeeper_core.fences import fence
 from gatekeeper_core.selection.constraints import render_constraints
@@ -20,9 +20,8 @@ three_scripts = pytest.mark.parametrize(
 )
 
 
-def zone(max_tokens: int = 512) -> ContextGatekeeper:
-    config = GatekeeperConfig(constraint_tokens=max_tokens)
-    return ContextGatekeeper(config=config, token_counter=estimate_text_tokens)
+def zone() -> ContextGatekeeper:
+    return ContextGatekeeper(token_counter=estimate_text_tokens)
 
 
 def unfenced(constraints: dict[str, str]) -> str:
@@ -55,7 +54,6 @@ def test_a_key_must_not_be_empty(key: str) -> None:
 
 def test_the_zone_holds_512_tokens_by_default() -> None:
     """000-40: "small" is 512 tokens, of everything that is rendered."""
-    assert GatekeeperConfig().constraint_tokens == 512
     constraints = zone()
     room = 512 - estimate_text_tokens(unfenced({"k": ""}))
     constraints.set_constraint("k", "文" * room)
@@ -67,13 +65,13 @@ def test_the_zone_holds_512_tokens_by_default() -> None:
 @three_scripts
 def test_what_outgrows_the_cap_is_refused_and_nothing_is_changed(key: str, value: str) -> None:
     """000-40: a loud error with the figures; no eviction."""
-    constraints = zone(max_tokens=20)
+    constraints = zone()
     constraints.set_constraint("kept", "yes")
     with pytest.raises(ConstraintLimitError) as caught:
-        constraints.set_constraint(key, value * 9)
+        constraints.set_constraint(key, value * 99)
     assert constraints.get_constraints() == {"kept": "yes"}
-    assert caught.value.available_tokens == 20
-    assert caught.value.needed_tokens == estimate_text_tokens(unfenced({"kept": "yes", key: value * 9}))
+    assert caught.value.available_tokens == 512
+    assert caught.value.needed_tokens == estimate_text_tokens(unfenced({"kept": "yes", key: value * 99}))
     assert str(caught.value.needed_tokens) in str(caught.value)
     assert isinstance(caught.value, (GatekeeperError, ValueError))
 

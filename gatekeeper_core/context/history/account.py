@@ -68,6 +68,7 @@ class Costs:
         budget_tokens: int,
         fixed_tokens: int,
         prices: ModelPrices | None,
+        request: HistoryRequest,
     ) -> None:
         self.counter = counter = gatekeeper.token_counter
         self.kept = gatekeeper.derived
@@ -82,7 +83,7 @@ class Costs:
         self.fixed = fixed_tokens
         self._prices = prices
         self._budget_tokens = budget_tokens
-        self._run_config = run
+        self._run_config, self._request = run, replace(request, query=history.query)
         self.always = self._sum((*history.head, *history.notes))
         self.pinned = sum(count_message(message, token_counter=counter) for _, message in history.pinned)
         current = range(history.current.start, history.current.stop) if history.current else range(0)
@@ -124,7 +125,7 @@ class Costs:
                 tokens_at=self.tokens_at,
                 token_counter=self.counter,
                 config=self._run_config,
-                question=history.query,
+                request=self._request,
                 prices=self._prices,
                 before_tokens=self.fixed + self._required + recalled_tokens + chosen_tokens,
                 kept=self.kept,

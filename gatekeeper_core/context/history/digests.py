@@ -115,7 +115,7 @@ def digest_past(
         most: tokens for the past alone when a turn begins, at most ``room``.
         keep_newest: newest past turns that stay whole.
         gatekeeper: holds the past turns, and what was made of them at the call before, which goes on.
-        memory: ids of the pointers that stay readable; see ``RunConfig.working_memory``.
+        memory: ids of the pointers that stay readable; see ``RunConfig.compress_result``.
     """
     turns = [*history.past, *filter(None, [history.current])]
     key = (room, most, keep_newest, history.pinned, history.required, history.summaries, history.provider_free)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gatekeeper_core.pricing.prices import ModelPrices
+    from gatekeeper_core.text import Locale
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,9 @@ class HistoryRequest:
         provider_messages: how many messages at the beginning the provider stores; see ``read_history``.
         window_from: with the strategy ``window`` the position of the first message that may be kept.
         can_recall: whether earlier turns may be sent inside the question: False if the caller rewrites it.
+        locale: language of the placeholder of folded rounds; None: that of the question.
+        cut_results: whether results are cut, and all rounds but the last folded, where nothing else can give way: False
+            if the caller does that.
     """
 
     query: str | None = None
@@ -59,3 +63,5 @@ class HistoryRequest:
     provider_messages: int = 0
     window_from: int = 0
     can_recall: bool = True
+    locale: Locale | None = None
+    cut_results: bool = True

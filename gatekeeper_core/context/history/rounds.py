@@ -97,15 +97,15 @@ class Folding(NamedTuple):
     failure: str = ""
 
 
-def check_language_and_memory(locale: object, working_memory: object) -> None:
-    """Check the two settings that every summary has.
+def check_locale(name: str, value: object) -> None:
+    """Check a language, ``zh``, ``en`` or None for that of the messages; else raise ConfigError."""
+    if value is not None and value not in get_args(Locale):
+        raise ConfigError(f'{name} must be "zh", "en" or None, got {value!r}')
 
-    Raises:
-        ConfigError: the language is unknown.
-        TypeError: the working memory cannot be asked for ids.
-    """
-    if locale is not None and locale not in get_args(Locale):
-        raise ConfigError(f'locale must be "zh", "en" or None, got {locale!r}')
+
+def check_language_and_memory(locale: object, working_memory: object) -> None:
+    """Check the two settings that every summary has; else raise ConfigError or TypeError."""
+    check_locale("locale", locale)
     holds_ids = isinstance(working_memory, Container) and not isinstance(working_memory, (str, bytes))
     if working_memory is not None and not holds_ids:
         raise TypeError(f"working_memory must be a WorkingMemory, got {type(working_memory).__name__}")

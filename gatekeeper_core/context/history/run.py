@@ -23,10 +23,10 @@ from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.call_log import CallLog
 from gatekeeper_core.context.history.ledger import CountedMessages
 from gatekeeper_core.context.history.liveness import LiveIdentifiers
+from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.rounds import (
     Counts,
     Round,
-    check_language_and_memory,
     our_pointers,
     read_rounds,
     summary_of,
@@ -38,7 +38,7 @@ from gatekeeper_core.context.tool_results.pointers import pointers_in
 from gatekeeper_core.errors import check_range
 from gatekeeper_core.messages import Message, with_text
 from gatekeeper_core.pricing.cache import FIRST_CUT, MOST, input_cost
-from gatekeeper_core.text import Locale, locale_of
+from gatekeeper_core.text import locale_of
 from gatekeeper_core.tokens import TokenCounter
 
 if TYPE_CHECKING:
@@ -68,35 +68,27 @@ class RunConfig:
     Attributes:
         keep_recent_rounds: newest answered rounds that are not compressed to save money, nor folded as long as the past
             or their results can give way; the last one stays, >= 0. Source: specification 002-22.
-        cut_results: whether results are cut, and all rounds but the last folded, where nothing else can give way.
         low_water: share of the room that is aimed at, 0..1. Source: specification 002-32.
         compress_result: makes the text of a tool message smaller, as ``ToolResultCompressor`` does; None: nothing does.
-            It is called for the same messages at each step: it must give the same text, and should remember it.
-        working_memory: the ``WorkingMemory`` of the thread, or the ids that it holds: only these pointers stay. None:
-            that of ``compress_result``; without any, pointers in results that it compressed.
-        locale: language of the placeholder, ``zh`` or ``en``; None: that of the question.
+            It is called for the same messages at each step: it must give the same text, and should remember it. With a
+            ``working_memory`` only the pointers stay that it holds.
     """
 
     keep_recent_rounds: int = 3
-    cut_results: bool = True
     low_water: float = 0.6
     compress_result: ResultCompressor | None = None
-    working_memory: Container[str] | None = None
-    locale: Locale | None = None
 
     def __post_init__(self) -> None:
         check_range(self, "keep_recent_rounds", low=0, integer=True)
         check_range(self, "low_water", low=0, high=1)
         if self.compress_result is not None and not callable(self.compress_result):
             raise TypeError(f"RunConfig.compress_result must be callable, got {type(self.compress_result).__name__}")
-        check_language_and_memory(self.locale, self.working_memory)
 
     @property
     def memory(self) -> Container[str] | None:
-        """The ids of the thread's working memory: the one that is given, else that of the compressor."""
-        if self.working_memory is not None:
-            return self.working_memory
-        return memory_of(self.compress_result)
+        """The ids of the thread's working memory, that of the compressor."""
+        memory = getattr(self.compress_result, "working_memory", None)
+        return memory if isinstance(memory, Container) else memory_of(self.compress_result)
 
 
 class ShrunkRun(NamedTuple):
@@ -126,7 +118,7 @@ def shrink_run(
     tokens_at: Callable[[int], int],
     token_counter: TokenCounter,
     config: RunConfig,
-    question: str = "",
+    request: HistoryRequest | None = None,
     prices: ModelPrices | None = None,
     past_tokens: int = 0,
     before_tokens: int = 0,
@@ -136,28 +128,29 @@ def shrink_run(
 
     ``positions`` are those of the run, without the user's question; ``room`` is in tokens and may be negative. Rounds
     give way so that ``past_tokens`` of past turns fit beside them; results are cut only where the run alone is over it.
-    ``tokens_at`` gives the cost of the message at a position. With ``prices`` results are also compressed where that
-    is cheaper; then ``before_tokens``, what stands before the run, must be the same at each of its steps. What
-    ``compress_result`` raises passes. ``kept`` holds the run of the step before, which then goes on; without it the run
-    is read from its first message.
+    ``tokens_at`` gives the cost of the message at a position; ``request`` has the question, the language and whether
+    results are cut. With ``prices`` results are also compressed where that is cheaper; then ``before_tokens``, what
+    stands before the run, must be the same at each of its steps. What ``compress_result`` raises passes. ``kept`` holds
+    the run of the step before, which then goes on; without it the run is read from its first message.
     """
     whole = sum(map(tokens_at, positions))
     if whole <= room - past_tokens and (prices is None or config.compress_result is None):
         return ShrunkRun((), (), whole, whole)  # and it was within its room at every step before
     run = messages[positions.start : positions.stop]
     # Pointers of the whole window are live, also those behind a result.
-    results = None
+    results, request = None, request or HistoryRequest()
+    question = request.query or ""
     if config.compress_result:
         results = ToolResults(messages, config.compress_result, query=question)
     rounds = [one for one in read_rounds(run) if one.answered]
-    key = (positions.start, room, past_tokens, before_tokens, prices, question, config)
+    form = (question, request.locale, request.cut_results)
+    key = (positions.start, room, past_tokens, before_tokens, prices, form, config)
     kept = LruCache(max_entries=1) if kept is None else kept
     key_before, growing = kept.pop("run") or ((), None)  # which is lost where the compressor raises
     if growing is None or key_before != key or not growing.is_beginning_of(run, rounds):
         ledger = CountedMessages((), token_counter=token_counter, max_tokens=room - past_tokens)
         bill = RunBill(prices, before_tokens) if prices and results else None
-        live, locale = LiveIdentifiers(question), config.locale or locale_of([question])
-        growing = _GrowingRun(ledger, bill, live, config, locale, room)
+        growing = _GrowingRun(ledger, bill, config, request, room)
     ended = {one.positions[-1]: one for one in rounds}
     for place in range(len(growing.run), len(run)):
         growing.add(run[place], positions[place], tokens_at(positions[place]), ended.get(place), results)
@@ -260,9 +253,8 @@ class _GrowingRun:
     Args:
         ledger: the books of the run, without messages yet.
         bill: of the run; None: it gives way for lack of room alone.
-        live: the identifiers in its messages, without messages yet.
         config: the settings.
-        locale: language of the placeholder.
+        request: the call: its question, its language, and whether results are cut.
         most: tokens that it may take when the past has given way.
 
     Attributes:
@@ -276,9 +268,8 @@ class _GrowingRun:
         self,
         ledger: CountedMessages,
         bill: RunBill | None,
-        live: LiveIdentifiers,
         config: RunConfig,
-        locale: Locale,
+        request: HistoryRequest,
         most: int,
     ) -> None:
         self.run: list[Message] = []
@@ -289,14 +280,14 @@ class _GrowingRun:
         self._bill = bill
         self._low_water = 1.0 if ledger.measures[1].limit < 0 else config.low_water
         self._keep = config.keep_recent_rounds
-        self._can_cut = config.cut_results
+        self._can_cut = request.cut_results
         self._memory = config.memory
-        self._locale = locale
+        self._locale = request.locale or locale_of([request.query or ""])
         self._compressed = 0
         self._counts = Counts()
         self._log = CallLog(ledger.measures[1].counter, _CALLS_SHARE * most)
         self._unwritten: list[int] = []
-        self._live = live
+        self._live = LiveIdentifiers(request.query or "")
         self._most = most
         self._newest = -1
         self._old: list[_OldRound] = []

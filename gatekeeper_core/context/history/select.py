@@ -206,7 +206,7 @@ def select_past(
             )
         before = state.view if state else None
         previous = before if state and state.is_same_run(history, opening) else None
-        rest = (gatekeeper, config.run, budget, fixed_tokens, policy.prices if policy else None)
+        rest = (gatekeeper, config.run, budget, fixed_tokens, policy.prices if policy else None, request)
         costs = Costs(history, *rest)
         # In its first run an agent shows only when it calls a tool; then the task stays if the step before sent it.
         has_task = in_an_agent or (

@@ -70,9 +70,9 @@ def compact_messages(
 
     * ``max_chars``, ``max_tokens``: the limits, at least 1; of an estimate the margin is kept free. Source:
       specification 002-18. In Chinese, ``max_tokens`` is reached long before ``max_chars``.
-    * ``keep_recent_rounds``, ``low_water``, ``compress_result``, ``working_memory``: as in ``RunConfig``; the low-water
-      mark is a share of both limits. What ``compress_result`` raises passes.
-    * ``locale``, ``summarizer``: as for ``fold_rounds``.
+    * ``keep_recent_rounds``, ``low_water``, ``compress_result``: as in ``RunConfig``; the low-water mark is a share of
+      both limits. What ``compress_result`` raises passes.
+    * ``working_memory``, ``locale``, ``summarizer``: as for ``fold_rounds``; None is the memory of ``compress_result``.
     * ``token_counter``: counts a text; None: ``TokenEstimator()``.
 
     Raises:

@@ -6,9 +6,9 @@ import json
 
 from gatekeeper_core.context.memory.thread import NewRecord, Thread, load_record, update_record
 from gatekeeper_core.errors import CorruptionError
-from gatekeeper_core.selection.constraints import CONSTRAINT_TOKENS, with_constraint
+from gatekeeper_core.selection.constraints import with_constraint
 from gatekeeper_core.storage.base import DerivedRecord, RecordStore
-from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
+from gatekeeper_core.tokens import TokenCounter, checked_counter
 
 _KIND = "constraints"
 _DAMAGED = "the constraints of the thread are damaged: clear() them, and set them again"
@@ -22,7 +22,6 @@ class ThreadConstraints:
 
     Args:
         store: keeps them.
-        max_tokens: cap of the rendered zone of a thread, >= 1.
         token_counter: counts a text; None: ``TokenEstimator()``.
 
     >>> from gatekeeper_core.context.memory.thread import Thread
@@ -33,12 +32,8 @@ class ThreadConstraints:
     ({'language': 'Chinese'}, {})
     """
 
-    def __init__(
-        self, store: RecordStore, *, max_tokens: int = CONSTRAINT_TOKENS, token_counter: TokenCounter | None = None
-    ) -> None:
-        check_tokens("max_tokens", max_tokens, at_least=1)
+    def __init__(self, store: RecordStore, *, token_counter: TokenCounter | None = None) -> None:
         self._store = store
-        self._max_tokens = max_tokens
         self._count = checked_counter(token_counter)
 
     def of(self, thread: Thread) -> dict[str, str]:
@@ -55,8 +50,7 @@ class ThreadConstraints:
         """
 
         def change(record: DerivedRecord | None) -> NewRecord:
-            values, cap = _values(record), self._max_tokens
-            return _record(with_constraint(values, key, value, max_tokens=cap, count=self._count), thread)
+            return _record(with_constraint(_values(record), key, value, count=self._count), thread)
 
         update_record(self._store, thread, _KIND, change)
 

@@ -18,9 +18,10 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import TIMEOUT_MAX, Lock
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 from weakref import WeakValueDictionary
 
+from gatekeeper_core.context.history.rounds import check_locale
 from gatekeeper_core.context.history.summarizer import (
     MAX_MODEL_INPUT_TOKENS,
     PlainSummarizer,
@@ -33,7 +34,7 @@ from gatekeeper_core.context.memory.summary_record import Summary, fit_summary, 
 from gatekeeper_core.context.memory.summary_sentences import CONTEXT_TURNS, read_turns, spoken_text
 from gatekeeper_core.context.memory.support import unsupported
 from gatekeeper_core.context.memory.thread import WRITE_ATTEMPTS, Thread
-from gatekeeper_core.errors import ConfigError, ConflictError, CorruptionError, check_range, check_type
+from gatekeeper_core.errors import ConflictError, CorruptionError, check_range, check_type
 from gatekeeper_core.events import SUMMARY, SUMMARY_MODEL, Event
 from gatekeeper_core.messages import Message, conversation_locale, group_turns, is_answered, turn_role
 from gatekeeper_core.observation import stage
@@ -60,20 +61,16 @@ class SummaryConfig:
             specification 004-29 and 004-46.
         max_summary_tokens: what the text may cost, >= 1. Source: the smaller of the specification's share of 4,800 and
             1,000, which is ours.
-        locale: language of the headings, ``zh`` or ``en``; None: that of the thread, by its first user message.
     """
 
     message_threshold: int = 10
     token_compaction_threshold: int | None = 3000
     max_summary_tokens: int = 1000
-    locale: Locale | None = None
 
     def __post_init__(self) -> None:
         names = ["message_threshold", "max_summary_tokens"]
         names += ["token_compaction_threshold"] * (self.token_compaction_threshold is not None)
         check_range(self, *names, low=1, integer=True)
-        if self.locale is not None and self.locale not in get_args(Locale):
-            raise ConfigError(f'SummaryConfig.locale must be "zh", "en" or None, got {self.locale!r}')
 
 
 class SummaryUpdate(NamedTuple):
@@ -130,13 +127,14 @@ class ThreadSummary:
         config: the settings.
         token_counter: counts a text; None: ``TokenEstimator()``.
         summarizer: writes a better summary, see :meth:`run_model`; None: sentences alone.
+        locale: language of the headings, ``zh`` or ``en``; None: that of the thread, by its first user message.
 
     >>> from gatekeeper_core.messages import Message
     >>> from gatekeeper_core.storage.sqlite import InMemoryStore
     >>> said = [("user", "Which cache do we take?"), ("assistant", "Redis or Memcached."),
     ...         ("user", "Let's go with Redis."), ("assistant", "Good.")]
     >>> thread = Thread("t1", [Message(*one) for one in said])
-    >>> summaries = ThreadSummary(InMemoryStore(), config=SummaryConfig(message_threshold=4, locale="en"))
+    >>> summaries = ThreadSummary(InMemoryStore(), config=SummaryConfig(message_threshold=4))
     >>> print(summaries.update_if_needed(thread).summary.text)
     Main topics:
     - Which cache do we take?
@@ -151,13 +149,15 @@ class ThreadSummary:
         config: SummaryConfig | None = None,
         token_counter: TokenCounter | None = None,
         summarizer: Summarizer | PlainSummarizer | None = None,
+        locale: Locale | None = None,
     ) -> None:
+        check_locale("locale", locale)
         check_type("config", config, SummaryConfig, None)
         check_summarizer(summarizer)
         self.config = config or SummaryConfig()
         self._store = store
         self._counter = checked_counter(token_counter)
-        self._summarizer = summarizer
+        self._summarizer, self._locale = summarizer, locale
         self._lock = Lock()
         self._running: WeakValueDictionary[tuple[str, str, str, int], Lock] = WeakValueDictionary()
 
@@ -265,7 +265,7 @@ class ThreadSummary:
 
     def _extended(self, thread: Thread, old: Summary | None, stop: int) -> Summary:
         """Return the summary with everything up to a position; what it covers already is not read again."""
-        summary = old or Summary(locale=self.config.locale or conversation_locale(thread.messages))
+        summary = old or Summary(locale=self._locale or conversation_locale(thread.messages))
         from_seq = summary.upto_seq + 1
         turns = group_turns(thread.messages[:stop])
         first = next(at for at, turn in enumerate(turns) if turn.stop > from_seq)
@@ -345,7 +345,7 @@ class ThreadSummary:
         except CorruptionError:
             return _Stored(None, version, "damaged")
         # In the language and with the tokens of the settings of now.
-        summary = replace(summary, locale=self.config.locale or summary.locale)
+        summary = replace(summary, locale=self._locale or summary.locale)
         summary = replace(summary, tokens=self._counter(summary.text) if summary.text else 0)
         if not (summary.checkpoints and summary.upto_seq == upto_seq == summary.checkpoints[-1][0]):
             return _Stored(None, version, "damaged")

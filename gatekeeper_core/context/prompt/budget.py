@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
 from gatekeeper_core.arguments import with_suggestions
+from gatekeeper_core.context.history.rounds import check_locale
 from gatekeeper_core.context.history.strategies import RECENT_TURNS, HistoryConfig
 from gatekeeper_core.errors import ConfigError, check_range
 from gatekeeper_core.text import Locale
@@ -130,8 +131,7 @@ class ContextBuilderConfig:
         check_range(self, "sliding_window_size", "call_timeout_ms", low=0, integer=True)
         if self.max_message_tokens is not None:
             check_range(self, "max_message_tokens", low=1, integer=True)
-        if self.locale is not None and self.locale not in get_args(Locale):
-            raise ConfigError(f'ContextBuilderConfig.locale must be "zh", "en" or None, got {self.locale!r}')
+        check_locale("ContextBuilderConfig.locale", self.locale)
         flags = ["redistribute", "cache_friendly"]
         flags += [name for name in self.__slots__ if name.startswith("enable_")]
         for name, kind in (*((flag, bool) for flag in flags), ("shares", BudgetShares), ("history", HistoryConfig)):

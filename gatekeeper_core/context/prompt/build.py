@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatekeeper_core.context.history.conversation import ContextCompressor
 from gatekeeper_core.context.history.request import HistoryRequest, PromptOverhead
+from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.parts import JOIN_TOKENS, OptionalPart, PartRenderer, SystemPrompt, reserve
-from gatekeeper_core.context.prompt.records import NO_THREAD, BoundedCalls, BuilderParts
+from gatekeeper_core.context.prompt.records import NO_THREAD, BoundedCalls, BoundedCompressor, BuilderParts
 from gatekeeper_core.context.prompt.rendering import OPENING
 from gatekeeper_core.context.prompt.request import Request, make_request, needs_prompt
 from gatekeeper_core.context.prompt.result import (
@@ -35,6 +36,7 @@ from gatekeeper_core.context.prompt.result import (
     TokenStats,
     fates_of,
 )
+from gatekeeper_core.context.tool_results.context import ThreadCompressor
 from gatekeeper_core.encoder import waiting_within
 from gatekeeper_core.errors import BudgetError
 from gatekeeper_core.events import ASSEMBLY, BUILD_STARTED, PART, SAFETY_NET
@@ -127,7 +129,9 @@ def build_prompt(
     question_tokens = shares.current_input or _INPUT_TOKENS
     query = truncate_middle(prompt, question_tokens, token_counter=count) if is_cut else prompt
     is_missing = _prompt_is_missing(talk, prompt, options)
-    run = parts.run_config(calls, thread, locale)
+    compress = ThreadCompressor(parts.tool_results, thread.id if thread else None, talk.tenant)
+    is_compressing = config.enable_tool_result_compression
+    run = RunConfig(compress_result=BoundedCompressor(compress, calls) if is_compressing else None)
     request = make_request(
         talk.messages,
         Message("user", query) if is_missing else None,
@@ -192,6 +196,8 @@ def build_prompt(
                 prices=options.prices,
                 window_from=window_from,
                 can_recall=options.recall,
+                locale=locale,
+                cut_results=False,  # a build cuts them itself, when the optional parts have gone
             )
             with waiting_within(calls.waits):
                 view = parts.selector.view(

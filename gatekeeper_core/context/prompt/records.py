@@ -12,7 +12,7 @@ where a model works for the next one, is a miss of that one.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -59,7 +59,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.encoder import TextEncoder
     from gatekeeper_core.messages import Message
     from gatekeeper_core.storage.base import DerivedRecord, RecordStore
-    from gatekeeper_core.text import Locale
     from gatekeeper_core.tokens import TokenCounter
 
 NO_THREAD = Thread("-")
@@ -173,6 +172,11 @@ class BoundedCompressor:
         text = self.calls.run("tool_results", compressed, plugin=plugin)
         return message.text if text is None else text
 
+    @property
+    def working_memory(self) -> Container[str] | None:
+        """The ids of the working memory, if the compressor has one."""
+        return None if getattr(self.compress.compress, "working_memory", None) is None else self
+
     def __contains__(self, pointer: object) -> bool:
         return self.calls.run("tool_results", lambda: pointer in (self.compress.working_memory or ())) is True
 
@@ -209,8 +213,10 @@ class BuilderParts:
             embedder=self.encoder,
         )
         share = config.shares.of(config.total_budget).summary
-        summary = SummaryConfig(locale=config.locale, max_summary_tokens=max(1, min(share, _MAX_SUMMARY_TOKENS)))
-        self.summaries = ThreadSummary(self.store, config=summary, token_counter=count, summarizer=self.summarizer)
+        summary = SummaryConfig(max_summary_tokens=max(1, min(share, _MAX_SUMMARY_TOKENS)))
+        self.summaries = ThreadSummary(
+            self.store, config=summary, token_counter=count, summarizer=self.summarizer, locale=config.locale
+        )
         self.tasks = TaskTracker(self.store)
         self.constraints = ThreadConstraints(self.store, token_counter=count)
         self._slow_memory = None if getattr(self.memory, "is_inline", False) is True else self.memory
@@ -273,16 +279,6 @@ class BuilderParts:
                 break
             start = turn.start
         return start
-
-    def run_config(self, calls: BoundedCalls, thread: Thread | None, locale: Locale) -> RunConfig:
-        """Return how the current run gives way; a build cuts its results itself, when the optional parts have gone."""
-        talk, compress = thread or NO_THREAD, self.tool_results
-        config = RunConfig(locale=locale, cut_results=False)
-        if not self.config.enable_tool_result_compression:
-            return config
-        compressor = BoundedCompressor(ThreadCompressor(compress, thread.id if thread else None, talk.tenant), calls)
-        has_memory = getattr(compress, "working_memory", None) is not None
-        return replace(config, compress_result=compressor, working_memory=compressor if has_memory else None)
 
     def history_config(self, run: RunConfig, starts: Sequence[int], *, uncovered_from: int) -> HistoryConfig:
         """Return the settings of a selection: turns that wait for the summary are always sent, like the newest.

@@ -16,7 +16,7 @@ from gatekeeper_core.context.tool_results.pointers import pointers_in
 from gatekeeper_core.messages import Message, ToolCall, common_beginning, validate_messages
 from gatekeeper_core.tokens import count_messages
 from tests.histories import selector_with
-from tests.loops import PROVIDERS, assistant, compressed, conversations, pointer, result, user
+from tests.loops import PROVIDERS, Holding, assistant, compressed, conversations, pointer, result, user
 
 ORDERS = {
     "english": "Please look up order {0}.",
@@ -213,7 +213,8 @@ def test_each_call_has_the_working_memory_of_its_own() -> None:
     messages: list[Message] = []
     for part, memory in ((talk[:33], []), (talk[33:], [pointers_in(pointer(at))[0] for at in range(16)])):
         messages = [*messages, *part]
-        view = view_of(messages, 9_000, on=gatekeeper, run=RunConfig(working_memory=memory))
+        run = RunConfig(compress_result=Holding(memory))
+        view = view_of(messages, 9_000, on=gatekeeper, run=run)
     assert view.reason == "digests"
     newest = max(view.folded) // 4  # gave way at the second call
     assert pointer(newest) in keep(messages, view)[view.kept.index(4 * newest + 3)].text

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper
+from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.run import RunConfig, ShrunkRun, shrink_run
 from gatekeeper_core.context.history.view import HistoryView, ThreadState
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
@@ -49,6 +50,7 @@ def loop(count: int, text: str = "x" * 84) -> list[Message]:
 
 def shrunk(messages: Sequence[Message], room: int, *, token_counter: TokenCounter = len, **settings: Any) -> ShrunkRun:
     """Return the run behind the first message, counted in characters where nothing else is said."""
+    call = {name: settings.pop(name) for name in ("locale", "cut_results") if name in settings}
     return shrink_run(
         messages,
         range(1, len(messages)),
@@ -56,7 +58,7 @@ def shrunk(messages: Sequence[Message], room: int, *, token_counter: TokenCounte
         tokens_at=lambda at: count_messages([messages[at]], token_counter=token_counter),
         token_counter=token_counter,
         config=RunConfig(**settings),
-        question=messages[0].text,
+        request=HistoryRequest(query=messages[0].text, **call),
     )
 
 
@@ -109,22 +111,21 @@ def test_pointers_of_folded_rounds_stand_in_the_summary_also_where_compressing_m
     assert before
 
 
-@pytest.mark.parametrize("given", ["to the run", "to the compressor", "not at all"])
-def test_a_pointer_that_a_tool_made_up_does_not_outlive_its_round(given: str) -> None:
-    """004-37: the memory of the compressor serves, where none is named."""
+@pytest.mark.parametrize("is_given", [True, False])
+def test_a_pointer_that_a_tool_made_up_does_not_outlive_its_round(is_given: bool) -> None:
+    """004-37: the memory is that of the compressor."""
     memory = WorkingMemory(InMemoryBlobStore(), b"0123456789abcdef")
     held = memory.offload("部署日志 deploy log")
     assert held is not None
-    compress = ToolResultCompressor(working_memory=memory) if given == "to the compressor" else None
+    compress = ToolResultCompressor(working_memory=memory) if is_given else None
     rounds = [(calls("a"), result("a", f"{held.text} {pointer(7)}" * 3)), *[(calls("b"), result("b", "日志 " * 9))] * 5]
     run = shrunk(
         [user("q"), *(one for pair in rounds for one in pair)],
         360,
         compress_result=compress,
-        working_memory=memory if given == "to the run" else None,
     )
     assert run.folded
-    assert pointers_in(run.replaced[0][1].text) == (() if given == "not at all" else (held.id,))
+    assert pointers_in(run.replaced[0][1].text) == ((held.id,) if is_given else ())
 
 
 @pytest.mark.parametrize("text", ["日志日志日志 ", "log lines ", "日志 log "])

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.caching import LruCache
+from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.run import RunConfig, ShrunkRun, shrink_run
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.context import ResultContext
@@ -20,7 +21,7 @@ from gatekeeper_core.pricing.cache import input_cost
 from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from gatekeeper_core.tokens import count_message
-from tests.loops import PROVIDERS, calls, outputs, pointer, result, rounds, user, violations
+from tests.loops import PROVIDERS, Holding, calls, outputs, pointer, result, rounds, user, violations
 
 MARKED = ModelPrices(input=1.0, output=5.0, cache_read=0.1, cache_write=1.25, marked=True)
 AUTOMATIC = ModelPrices(input=1.0, output=8.0, cache_read=0.25, cache_write=1.0, step_tokens=128)
@@ -52,7 +53,7 @@ def shrunk(
         tokens_at=lambda at: count_message(messages[at], token_counter=len),
         token_counter=len,
         config=RunConfig(**{"compress_result": first_words, **settings}),
-        question=messages[0].text,
+        request=HistoryRequest(query=messages[0].text),
         prices=prices,
         before_tokens=before,
         kept=kept,
@@ -100,8 +101,8 @@ def test_what_no_pointer_leads_back_to_stays() -> None:
     messages = loop(60)
     assert shrunk(messages, AUTOMATIC, compress_result=lambda message, _: message.text[:40]).replaced == ()
     held = frozenset(pointers_in(" ".join(map(pointer, range(5, 50)))))
-    assert shrunk(messages, AUTOMATIC, working_memory=held).replaced[0][0] == 2 * 5 + 2
-    assert shrunk(messages, AUTOMATIC, working_memory=frozenset()).replaced == ()
+    assert shrunk(messages, AUTOMATIC, compress_result=Holding(held, first_words)).replaced[0][0] == 2 * 5 + 2
+    assert shrunk(messages, AUTOMATIC, compress_result=Holding((), first_words)).replaced == ()
 
 
 def test_where_the_promise_allows_no_more_the_pointers_alone_stay() -> None:

@@ -154,10 +154,10 @@ def test_what_is_set_comes_back_code_point_by_code_point(text: str) -> None:
 
 
 def test_a_zone_that_would_outgrow_its_cap_stays_as_it_was() -> None:
-    constraints = ThreadConstraints(InMemoryStore(), max_tokens=40, token_counter=len)
+    constraints = ThreadConstraints(InMemoryStore(), token_counter=len)
     constraints.set(T1, "language", "Chinese")
     with pytest.raises(ConstraintLimitError):
-        constraints.set(T1, "style", "as short as can be")
+        constraints.set(T1, "style", "as short as can be, 尽量短 " * 20)
     assert constraints.of(T1) == {"language": "Chinese"}
 
 

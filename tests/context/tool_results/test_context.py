@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.rounds import our_pointers
 from gatekeeper_core.context.history.run import RunConfig, shrink_run
 from gatekeeper_core.context.history.tool_loop import compact_messages
@@ -76,7 +77,7 @@ def told(compact: str, messages: list[Message]) -> list[ResultContext]:
             tokens_at=lambda at: count_messages([messages[at]], token_counter=len),
             token_counter=len,
             config=RunConfig(compress_result=note),
-            question=messages[start - 1].text,
+            request=HistoryRequest(query=messages[start - 1].text),
         )
     return seen
 
