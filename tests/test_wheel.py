@@ -129,8 +129,10 @@ def test_the_extras_are_named(metadata: Message) -> None:
         "langchain-classic",
         "llama-index",
         "meaning",
+        "metrics",
         "otel",
         "postgres",
+        "serve",
         "tiktoken",
         "tokenizers",
     }
