@@ -98,12 +98,6 @@ def test_each_reason_comes_with_the_stage_that_decided(query: str, turn_id: int,
     assert (decision.stage, decision.why) == (stage, why)
 
 
-@pytest.mark.parametrize("turn_id", ["0", None, 0.0, True])
-def test_a_decision_is_asked_for_by_number(turn_id: Any) -> None:
-    with pytest.raises(TypeError, match="turn_id must be an int"):
-        gatekeeper_of(REDIS).explain("Redis").decision(turn_id)
-
-
 @pytest.mark.parametrize("turn_id", [-1, 2, 10**9])
 def test_there_is_no_decision_on_a_turn_that_is_not_there(turn_id: int) -> None:
     with pytest.raises(IndexError, match="2 turns"):

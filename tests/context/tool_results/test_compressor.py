@@ -336,35 +336,6 @@ def test_of_a_very_long_result_a_bounded_part_is_read_and_every_failure_found() 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "match"),
-    [
-        ({"text": b"x"}, "text must be a str"),
-        ({"tool_name": 7}, "tool_name"),
-        ({"query": 7}, "query"),
-        ({"age_rounds": "1"}, "age_rounds"),
-    ],
-)
-def test_a_wrong_type_is_named(arguments: dict[str, Any], match: str) -> None:
-    with pytest.raises(TypeError, match=match):
-        ToolResultCompressor().compress(**{"text": "x", **arguments})
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"min_chars": -1},
-        {"max_tokens": 10},
-        {"byte_limits": {"x": 3}},
-    ],
-)
-def test_impossible_settings_are_refused(settings: dict[str, Any]) -> None:
-    with pytest.raises(ConfigError):
-        ToolResultCompressor(**settings)
-    with pytest.raises(TypeError, match=r"working_memory must be .*, got InMemoryBlobStore"):
-        ToolResultCompressor(working_memory=InMemoryBlobStore())  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
     ("text", "age", "is_offloaded"),
     [("缓存" * 1_330, 0, False), ("缓存" * 1_334, 0, True), ("缓存" * 499, 3, False), ("缓存" * 500, 3, True)],
 )
