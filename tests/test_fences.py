@@ -29,9 +29,6 @@ def inside(text: str, tag: str = "a") -> str:
 
 
 TAGS = ["a", "recalled", "Memory-1", "x_y", "A" + "b" * 63]
-[[CLOSING_PIECES]] = rows("fences", "closing_pieces")
-
-fenced_texts = st.lists(st.sampled_from(CLOSING_PIECES), max_size=12).map("".join) | any_text
 
 
 @pytest.mark.parametrize(
@@ -45,13 +42,6 @@ def test_a_fenced_text_stands_between_its_marks_as_it_was(text: str, tag: str) -
 @from_file("text", "body")
 def test_what_looks_like_the_closing_mark_is_made_harmless_and_nothing_else_changes(text: str, body: str) -> None:
     assert inside(text) == body
-
-
-@given(fenced_texts)
-def test_nothing_inside_a_fence_closes_it(text: str) -> None:
-    fenced = fence(text, tag="a")
-    assert [mark.start() for mark in re.finditer(r"<\s*/\s*a", fenced, re.IGNORECASE)] == [len(fenced) - 17]
-    assert parts(fenced, "a")
 
 
 MARKS = [mark for [mark] in rows("fences", "no_look_alike_closes_a_fence")]
@@ -90,12 +80,6 @@ def test_a_text_cannot_hold_the_name_of_its_own_fence(text: str) -> None:
         number, body = parts(fence(text, tag="a"), "a")
         assert number not in body
         text = f"{body} {number}"
-
-
-@given(fenced_texts, st.sampled_from(TAGS))
-def test_a_fenced_text_is_not_fenced_again(text: str, tag: str) -> None:
-    fenced = fence(text, tag=tag)
-    assert fence(fenced, tag=tag) == fenced
 
 
 def made_without_a_key(body: str) -> str:
