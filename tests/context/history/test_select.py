@@ -340,16 +340,6 @@ def test_whether_anything_fits_is_found_out_anew_at_each_step(status: HistorySta
 # --- messages that are no question
 
 
-def noted(messages: Sequence[Message], notes: Iterable[int], *, token_budget: int = 1000) -> HistoryView:
-    """Return the view of a conversation that holds such messages, as an adapter gets it."""
-    return select_past(
-        read_history(messages, notes=tuple(notes)),
-        gatekeeper=ContextGatekeeper(config=WHOLE, token_counter=estimate_text_tokens),
-        config=config_of(token_budget=token_budget, on_error="raise", keep_newest=0, pin_instructions=False),
-        request=HistoryRequest(),
-    )
-
-
 ENGLISH, PORT = TALKS["english"]
 SUMMARY = user(f"Summary of before: sourdough, choir. {PORT}")
 CALLED = [calls("c"), result("c"), assistant("The Redis cache was on port 6380.")]
@@ -369,7 +359,12 @@ NOTED: dict[str, tuple[list[Message], int, tuple[int, ...], int]] = {
 def test_a_summary_is_kept_and_is_no_question(
     messages: list[Message], at: int, kept: tuple[int, ...], turns: int
 ) -> None:
-    view = noted(messages, [at])
+    view = select_past(
+        read_history(messages, notes=(at,)),
+        gatekeeper=ContextGatekeeper(config=WHOLE, token_counter=estimate_text_tokens),
+        config=config_of(token_budget=1000, on_error="raise", keep_newest=0, pin_instructions=False),
+        request=HistoryRequest(),
+    )
     assert (view.kept, view.turn_count) == (kept, turns)
 
 

@@ -410,10 +410,6 @@ def test_in_shadow_mode_nothing_is_sent_otherwise_and_no_report_counts() -> None
 # --- an embedder
 
 
-def hearing(embedder: Any) -> ThreadSelector[Message]:
-    return ThreadSelector(lambda message: message, config=concepts.AT_ONCE, embedder=embedder)
-
-
 class Batches:
     """The concepts, with the texts of each call."""
 
@@ -427,7 +423,7 @@ class Batches:
 
 def test_threads_and_copies_share_one_encoder() -> None:
     embedder = Batches()
-    selector = hearing(embedder)
+    selector = ThreadSelector(lambda message: message, config=concepts.AT_ONCE, embedder=embedder)
     messages = [*concepts.TALK, Message("user", concepts.QUESTIONS["mixed"])]
     selector.view(messages, thread="t1")
     embedder.texts.clear()

@@ -403,10 +403,6 @@ LOGS = {
 }
 
 
-def memories_of() -> ThreadMemories:
-    return ThreadMemories(InMemoryBlobStore(), b"a secret of the tests")
-
-
 owners = st.tuples(st.sampled_from(["a", "b", None]), st.sampled_from(["default", "acme"]))
 
 
@@ -415,7 +411,7 @@ def test_what_one_thread_remembers_never_answers_for_another_one(
     steps: list[tuple[tuple[str | None, str], str, int]],
 ) -> None:
     """004-37, 004-62: nor for the thread of another tenant with its name; without a name nothing is put aside."""
-    memories = memories_of()
+    memories = ThreadMemories(InMemoryBlobStore(), b"a secret of the tests")
     compressor = ToolResultCompressor(working_memory=memories)
     for (name, tenant), script, number in steps:
         log = f"{LOGS[script]}\n{number}"
