@@ -8,15 +8,7 @@ import pytest
 
 from benchmarks import meaning
 from benchmarks.data import Block
-from benchmarks.meaning import (
-    DIMENSIONS,
-    WITH_MODEL,
-    WORDS,
-    cost_tables,
-    drawn_vectors,
-    everyday_tables,
-    within_limits,
-)
+from benchmarks.meaning import DIMENSIONS, WITH_MODEL, WORDS, cost_tables, drawn_vectors, everyday_tables, within_limits
 from benchmarks.talks import Question as Labelled
 from benchmarks.talks import Talk
 from gatekeeper_core.tokens import estimate_text_tokens

@@ -6,13 +6,7 @@ from typing import Any
 
 import pytest
 
-from gatekeeper_core.errors import (
-    BudgetError,
-    ConfigError,
-    ConstraintLimitError,
-    GatekeeperError,
-    MessageFormatError,
-)
+from gatekeeper_core.errors import BudgetError, ConfigError, ConstraintLimitError, GatekeeperError, MessageFormatError
 
 
 @pytest.mark.parametrize("error", [BudgetError, ConfigError, ConstraintLimitError, MessageFormatError])

@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.adapters import (
-    MEASURES,
-    PROVIDERS,
-    Case,
-    judge,
-    main,
-)
+from benchmarks.adapters import MEASURES, PROVIDERS, Case, judge, main
 from gatekeeper_core import Message, ToolCall
 
 if TYPE_CHECKING:

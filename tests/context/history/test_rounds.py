@@ -8,13 +8,7 @@ from typing import Any
 import pytest
 
 from gatekeeper_core.context.history.conversation import ContextCompressor
-from gatekeeper_core.context.history.rounds import (
-    Counts,
-    counts_in,
-    fold_rounds,
-    placeholder,
-    read_rounds,
-)
+from gatekeeper_core.context.history.rounds import Counts, counts_in, fold_rounds, placeholder, read_rounds
 from gatekeeper_core.context.history.tool_loop import compact_messages
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.pointers import pointers_in
@@ -22,14 +16,7 @@ from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
 from gatekeeper_core.fences import fence
 from gatekeeper_core.messages import Message, is_summary
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
-from tests.loops import (
-    calls,
-    compressed,
-    pointer,
-    result,
-    system,
-    user,
-)
+from tests.loops import calls, compressed, pointer, result, system, user
 
 THREE_ROUNDS = [
     *(system(), user("修复部署")),

@@ -24,18 +24,7 @@ from gatekeeper_core.messages import Message, ToolCall, is_summary
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from gatekeeper_core.tokens import TokenCounter, count_messages
 from tests.histories import view_with
-from tests.loops import (
-    PROVIDERS,
-    calls,
-    conversations,
-    outputs,
-    pointer,
-    result,
-    rounds,
-    texts,
-    user,
-    violations,
-)
+from tests.loops import PROVIDERS, calls, conversations, outputs, pointer, result, rounds, texts, user, violations
 
 
 def loop(count: int, text: str = "x" * 84) -> list[Message]:

@@ -10,13 +10,7 @@ from hypothesis import strategies as st
 
 from gatekeeper_core.context.history.reading import read_history
 from gatekeeper_core.context.history.select import select_history
-from gatekeeper_core.context.history.strategies import (
-    HistoryConfig,
-    Strategy,
-    choose_past,
-    newest_turns,
-    with_defaults,
-)
+from gatekeeper_core.context.history.strategies import HistoryConfig, Strategy, choose_past, newest_turns, with_defaults
 from gatekeeper_core.context.history.view import HistoryView, ThreadState
 from gatekeeper_core.messages import Message
 from gatekeeper_core.pricing.prices import ModelPrices

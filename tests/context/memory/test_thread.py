@@ -10,12 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.memory.constraints import ThreadConstraints
-from gatekeeper_core.context.memory.thread import (
-    WRITE_ATTEMPTS,
-    StoredThreads,
-    Thread,
-    retry_conflicts,
-)
+from gatekeeper_core.context.memory.thread import WRITE_ATTEMPTS, StoredThreads, Thread, retry_conflicts
 from gatekeeper_core.errors import ConflictError, ConstraintLimitError, CorruptionError, StaleReadError
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
 from gatekeeper_core.storage.sqlite import InMemoryStore

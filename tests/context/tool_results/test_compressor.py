@@ -13,9 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.tool_outputs import Output, generated
-from gatekeeper_core.context.tool_results.compressor import (
-    ToolResultCompressor,
-)
+from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.context import ResultContext
 from gatekeeper_core.context.tool_results.digest import Digest, Task
 from gatekeeper_core.context.tool_results.pointers import pointers_in

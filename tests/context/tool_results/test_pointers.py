@@ -6,14 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.tool_results.pointers import (
-    Pointer,
-    defused,
-    keyed_id,
-    one_line,
-    pointer_id,
-    pointers_in,
-)
+from gatekeeper_core.context.tool_results.pointers import Pointer, defused, keyed_id, one_line, pointer_id, pointers_in
 from tests.case_files import from_file
 
 ID = "abcdefghijklmnop"
