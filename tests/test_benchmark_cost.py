@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 ANTHROPIC, OPENAI = PRICE_SETS["Anthropic"], PRICE_SETS["OpenAI .10"]
 BY_NAME = {way.name: way for way in (*WAYS, HINDSIGHT)}
+COMMAND = [sys.executable, "-m", "benchmarks.cost"]
 OUTPUTS = [{"name": "log", "query": "why did the backup fail?", "text": "line of a log\n" * 900}]
 
 
@@ -116,18 +117,8 @@ def data(tmp_path: Path) -> Path:
 def test_the_command_prints_tables_and_writes_figures_and_a_plot(data: Path) -> None:
     shape = ["--turns", "20", "--sizes", "210", "--fixed", "1500", "--prices", "Anthropic", "--caches", "warm"]
     written = ["--json", str(data / "cost.json"), "--plot", str(data / "cost.svg"), "--hindsight"]
-    command = [
-        sys.executable,
-        "-m",
-        "benchmarks.cost",
-        "--data",
-        str(data),
-        "--quick",
-        "--corpora",
-        "session",
-        "locomo",
-    ]
-    done = subprocess.run([*command, *shape, *written], capture_output=True, text=True, check=False)
+    options = f"--data {data} --quick --corpora session locomo".split()
+    done = subprocess.run([*COMMAND, *options, *shape, *written], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "Anthropic, cache always warm" in done.stdout
     rows = json.loads((data / "cost.json").read_text(encoding="utf-8"))["tables"]["cost"]
@@ -153,20 +144,10 @@ def test_two_models_of_a_cache_charge_the_same(prices: ModelPrices) -> None:
 
 
 def test_the_command_shows_each_call_of_one_agent_and_writes_the_figures(tmp_path: Path) -> None:
-    command = [
-        sys.executable,
-        "-m",
-        "benchmarks.cost",
-        "--agents",
-        "1",
-        "--seed",
-        "3",
-        "--json",
-        str(tmp_path / "a.json"),
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    options = f"--agents 1 --seed 3 --json {tmp_path / 'a.json'}".split()
+    done = subprocess.run([*COMMAND, *options], capture_output=True, text=True, check=False)
     tables = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))["tables"]
     assert done.returncode == bool(tables["over"]), done.stderr
     assert len(tables["calls"]) == tables["models"][0]["calls"] == len(list(script(3)))
-    done = subprocess.run(command[:3], capture_output=True, text=True, check=False)
+    done = subprocess.run(COMMAND, capture_output=True, text=True, check=False)
     assert (done.returncode, "--data is needed" in done.stderr) == (2, True)
