@@ -142,19 +142,6 @@ def test_a_compressor_is_told_the_name_of_the_thread(thread: Any, name: str | No
     assert f"{name}" in [item.get("content") for item in prompt]
 
 
-@three_scripts
-def test_in_shadow_mode_everything_comes_back_and_the_view_says_what_would_have(
-    past: list[Item], question: str
-) -> None:
-    items = [*past, user(question)]
-    selector = selector_of(shadow=True)
-    chosen = selector.choose(items, thread="t")
-    assert [id(item) for item in chosen] == [id(item) for item in items]
-    assert chosen is not items
-    assert selector.last_view is not None
-    assert selector.last_view.kept == (0, 1, 6)
-
-
 @pytest.mark.parametrize(("window", "budget"), [(8192, 6144), (None, 16_000)])
 def test_without_a_budget_the_window_of_the_model_gives_one(window: int | None, budget: int) -> None:
     selector = selector_of(token_budget=None)
