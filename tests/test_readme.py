@@ -9,23 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.case_files import rows
 from tests.test_docs import READMES, code_blocks
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = ROOT / "docs" / "draw_recall.py"
 FRONT = [*READMES, ROOT / "docs" / "index.md", ROOT / "docs" / "index.zh.md"]
-FIGURES = {
-    "| context-gatekeeper | 66.0 | 76.3 | 83.7 |": "83.7 %",
-    "| 0.85 | 81.0 | 74.7 | 80.9 | 667.5 |": "81.0 %",
-    "| three newest turns (default) | 81.4 | 75.4 | 2041.8 |": "81.4 %",
-    "| window of 20 rounds | 7.1 | 6.6 | 2423.3 |": "7.1 %",
-    "| session | 100 | 210 | cache | 0.243 | 0.257 | 0.57 | 0.48 | 1.004 | 87.9 |": "0.57",
-    "| session | 100 | 210 | trim_messages | 1.765 | 1.823 | 4.13 | 3.40 | 4.246 | 99.0 |": "4.13",
-    "| session | 100 | 210 | window cut to half | 0.388 | 0.495 | 0.91 | 0.92 | 1.107 | 96.3 |": "0.91",
-    "| trim_messages, start_on=human, include_system | 0.0 / 23.8 | 0.0 / 24.8 |": "24.8 %",
-    "| real (25) | context-gatekeeper | 94.5 | 15/15 |": "94.5 %",
-    "| gatekeeper select | 8.62 |": "8.6",
-}
+FIGURES: dict[str, str] = dict(rows("readme", "figures"))  # type: ignore[arg-type]
 """The beginning of a row of the results, and the figure that the front pages quote from it."""
 
 

@@ -24,6 +24,7 @@ import pytest
 
 import gatekeeper_core
 from benchmarks.page import drawn
+from tests.case_files import from_file
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -142,18 +143,7 @@ def public_names(package: str) -> list[str]:
     raise AssertionError(f"{package} has no __all__")
 
 
-@pytest.mark.parametrize(
-    "package",
-    [
-        "gatekeeper_core",
-        "gatekeeper_eval",
-        "gatekeeper_formats",
-        "gatekeeper_meaning",
-        "gatekeeper_postgres",
-        "langchain_gatekeeper",
-        "llama_index.memory.gatekeeper",
-    ],
-)
+@from_file("package")
 def test_every_public_name_stands_once_in_the_api_reference(package: str) -> None:
     pages = "\n".join(page.read_text(encoding="utf-8") for page in (DOCS / "api").glob("*.md"))
     listed = re.findall(rf"^::: {re.escape(package)}\.(\w+)$", pages, re.MULTILINE)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from gatekeeper_core.tokens import TokenCounter, estimate_text_tokens
 from gatekeeper_core.truncation import truncate_middle, truncate_to_tokens
+from tests.case_files import rows
 from tests.test_tokens import texts, three_scripts
 
 # --- the beginning
@@ -29,18 +30,7 @@ def stubborn_counter(text: str) -> int:
 
 COUNTERS: list[TokenCounter] = [estimate_text_tokens, len, bytes_counter, erratic_counter, stubborn_counter]
 
-CLUSTERS = [
-    "e\u0301",
-    "👨\u200d👩\u200d👧",
-    "🇨🇳",
-    "👍🏽",
-    "❤\ufe0f",
-    "\u1100\u1161\u11a8",
-    "가\u11a8",
-    "\ud83d\ude00",
-    "\r\n",
-    "ที่",
-]
+[[CLUSTERS]] = rows("truncation", "clusters")
 cluster_lists = st.lists(st.sampled_from([*CLUSTERS, "中", "a", " ", "\ud800", "한"]))
 cluster_texts = cluster_lists.map("".join)
 

@@ -16,6 +16,7 @@ from gatekeeper_core import ConfigError, ContextGatekeeper, Message
 from gatekeeper_core.tokens import count_messages
 from gatekeeper_tokenizers.huggingface import tokenizers_counter
 from gatekeeper_tokenizers.openai import tiktoken_counter
+from tests.case_files import rows
 from tests.histories import view_with
 
 # A byte-level tokenizer made here: nothing is fetched. It merges "th", "the" and a space with "the".
@@ -25,19 +26,7 @@ ENCODING = tiktoken.Encoding(
 )
 count_tokens = tiktoken_counter(ENCODING)
 
-WORDS = [
-    "the cache",
-    "Redis",
-    "port 6380",
-    "缓存的端口",
-    "酸面包",
-    "New topic: ",
-    "换个话题，",
-    "<|endoftext|>",
-    "\ud800",
-    "😀",
-    "?",
-]
+[[WORDS]] = rows("tokenizers", "words")
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=8).map(" ".join)
 conversations = st.lists(st.tuples(texts, texts), max_size=8)
 

@@ -324,20 +324,8 @@ def written(messages: Sequence[Message], form: str) -> tuple[str, Counter[str]]:
     return text, left_out
 
 
-wild_texts = st.text(st.characters(codec=None), max_size=30) | st.sampled_from(
-    [
-        "",
-        "## User",
-        "**User:** x",
-        "```\n## User",
-        "```\n~~~\n```\n~~~",
-        "a\n---",
-        "---",
-        "\\## User",
-        "\\\\---",
-        "用户：好",
-    ]
-)
+[[WILD]] = rows("reading", "wild")
+wild_texts = st.text(st.characters(codec=None), max_size=30) | st.sampled_from(WILD)
 
 
 @st.composite
