@@ -279,11 +279,7 @@ def test_an_output_that_cannot_show_chinese_does_not_stop_the_command(
 
 
 @pytest.mark.skipif(os.name == "nt", reason="closes a POSIX pipe")
-@pytest.mark.parametrize(
-    "arguments",
-    [("demo",), ("demo", "--json"), ("select", "-", "hi"), ("select", "-", "hi", "--json")],
-    ids=" ".join,
-)
+@from_file("arguments")
 def test_a_reader_that_goes_away_ends_the_command_quietly(arguments: tuple[str, ...]) -> None:
     # Little output breaks the pipe in the last flush only (if it is buffered), much output in the middle of a command.
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}

@@ -16,6 +16,7 @@ from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
 from gatekeeper_core.fences import fence
 from gatekeeper_core.messages import Message, is_summary
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
+from tests.case_files import from_file
 from tests.loops import calls, compressed, pointer, result, system, user
 
 THREE_ROUNDS = [
@@ -42,14 +43,7 @@ def test_a_round_with_a_call_that_has_no_result_is_open() -> None:
 # --- folding
 
 
-@pytest.mark.parametrize(
-    ("keep", "expected"),
-    [
-        (0, ["be brief", "修复部署", "[已执行 4 次工具调用,最近结果见下文]"]),
-        (1, ["be brief", "修复部署", "[已执行 3 次工具调用,最近结果见下文]", "", "fine"]),
-        (2, ["be brief", "修复部署", "[已执行 1 次工具调用,最近结果见下文]", "", "log two", "日志 two", "", "fine"]),
-    ],
-)
+@from_file("keep", "expected")
 def test_the_oldest_rounds_become_one_summary_that_counts_calls(keep: int, expected: list[str]) -> None:
     """002-14, 002-15, 002-20: N counts calls, not rounds or messages, and the summary stands behind the user's text."""
     folding = fold_rounds(THREE_ROUNDS, keep)
