@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import re
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any, NoReturn
@@ -30,7 +29,6 @@ from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.select import select_past
 from gatekeeper_core.context.history.view import HistoryStatus, HistoryView
-from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.messages import Message, ToolCall, Turn, is_summary, validate_messages
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import checked_counter, count_messages, describe_counter, estimate_text_tokens
@@ -622,21 +620,6 @@ def test_with_an_embedder_a_question_finds_its_turn_without_a_shared_word(kind: 
     assert concepts.WANTED[kind] in view.turns
     assert view.selection
     assert view.selection.decision(concepts.WANTED[kind]).why == "meaning"
-
-
-def test_a_failing_or_slow_embedder_leaves_the_words() -> None:
-    def fails(_texts: object, /) -> Any:
-        raise ConnectionError("green tea")
-
-    hung = threading.Event()
-    messages = [*concepts.TALK, user("周五的 meeting 几点？")]
-    expected = select_history(messages, config=concepts.AT_ONCE)
-    slow = TextEncoder(lambda texts: hung.wait(), timeout_seconds=0.05)
-    for embedder, reason in ((fails, "error: ConnectionError"), (slow, "late")):
-        view = select_history(messages, gatekeeper=ContextGatekeeper(embedder=embedder), config=concepts.AT_ONCE)
-        assert view.selection
-        assert (view.kept, view.selection.embedder_missed) == (expected.kept, reason)
-    hung.set()
 
 
 # --- messages out
