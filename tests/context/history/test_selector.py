@@ -29,6 +29,7 @@ from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from gatekeeper_core.tokens import estimate_text_tokens
 from tests import concepts, talks
 from tests.histories import selector_with, unbilled, view_with
+from tests.tiny_embedder import TinyEmbedder
 
 Item = dict[str, Any]
 
@@ -397,19 +398,8 @@ def test_in_shadow_mode_nothing_is_sent_otherwise_and_no_report_counts() -> None
 # --- an embedder
 
 
-class Batches:
-    """The concepts, with the texts of each call."""
-
-    def __init__(self) -> None:
-        self.texts: list[list[str]] = []
-
-    def __call__(self, texts: Sequence[str], /) -> list[list[float]]:
-        self.texts.append([*texts])
-        return concepts.concepts(texts)
-
-
 def test_threads_and_copies_share_one_encoder() -> None:
-    embedder = Batches()
+    embedder = TinyEmbedder()
     selector = ThreadSelector(lambda message: message, config=concepts.AT_ONCE, embedder=embedder)
     messages = [*concepts.TALK, Message("user", concepts.QUESTIONS["mixed"])]
     selector.view(messages, thread="t1")
