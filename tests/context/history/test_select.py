@@ -33,7 +33,7 @@ from gatekeeper_core.messages import Message, ToolCall, Turn, is_summary, valida
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import checked_counter, count_messages, describe_counter, estimate_text_tokens
 from tests import concepts, talks
-from tests.case_files import from_file
+from tests.case_files import from_file, rows
 from tests.histories import config_of, view_with
 from tests.loops import PROVIDERS, assistant, calls, loop, result, rounds, system, user
 from tests.native_lists import CHAT, FORMATS, Asked, Native, Round
@@ -455,22 +455,14 @@ def test_no_text_raises(text: str) -> None:
     view_of(messages, query=text, pinned=[0, 1], exclude=["x"], token_budget=10**6)
 
 
-THREE_TALKS = pytest.mark.parametrize(
-    ("paste", "question", "answer", "now"),
-    [
-        ("缓存日志 " * 400, "Redis 端口是多少？", "6380。", "新话题：面包烤多久？"),
-        ("cache log " * 400, "Which port does Redis use?", "6380.", "New topic: how long does bread bake?"),
-        ("cache 日志 " * 400, "Redis 的 port 是多少？", "6380。", "New topic: 面包烤多久？"),
-    ],
-    ids=["zh", "en", "mixed"],
-)
+THREE_TALKS = pytest.mark.parametrize(("paste", "question", "answer", "now"), rows("select", "pasted"))
 
 
 @THREE_TALKS
 def test_a_paste_that_was_refused_does_not_stay_in_each_later_request(
     paste: str, question: str, answer: str, now: str
 ) -> None:
-    talk = [user(paste), user(question), assistant(answer), user(now)]
+    talk = [user(paste * 400), user(question), assistant(answer), user(now)]
     view = view_of(talk, token_budget=300)
     assert 0 not in view.kept
     assert view.tokens <= 300
