@@ -16,7 +16,9 @@ from tests.fuzz.inputs import CORPORA, read_corpus
 from tests.fuzz.targets import TARGETS
 
 [[SENTENCES]], [[MARKS]] = rows("text", "pieces"), rows("fences", "closing_pieces")
-PIECES = st.sampled_from([*SENTENCES, *MARKS, "<think>", "</think>", "[[wm:abcdefghijklmnop]]", "data: ", "\n\n"])
+PIECES = st.sampled_from(
+    [*SENTENCES, *MARKS, "<think>", "</think>", "<th", "[[wm:abcdefghijklmnop]]", "data: ", "\n\n"]
+)
 texts = st.text(st.characters(codec=None)) | st.lists(PIECES, max_size=12).map("".join)
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -80,6 +80,11 @@ def test_a_whole_message_at_the_end_stands_in_only_where_nothing_came() -> None:
     assert assembled(whole)[0] == ["all of it"]
 
 
+def test_an_answer_that_begins_like_a_thought_and_is_none_comes_at_the_end() -> None:
+    pieces, reply = assembled(event({"content": "<th"}), END)
+    assert (pieces, reply.text) == (["<th"], "<th")
+
+
 @from_file("chunk")
 def test_a_chunk_that_says_nothing_adds_nothing(chunk: dict[str, Any]) -> None:
     assert Assembly().add(json.dumps(chunk)) == ""

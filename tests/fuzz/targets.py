@@ -271,6 +271,7 @@ def stream(data: bytes) -> None:
     shown = "".join(assembly.add(json.dumps(chunk)) for chunk in chunks)
     assembly.add('{"choices": [{"delta": {}, "finish_reason": "stop"}]}')
     last, reply = assembly.end()
+    assert assembly.text == shown + last
     # Two escaped surrogates that meet in one piece are one character.
     assert _joined(shown + last) == _joined(reply.text) == _joined(split_thinking(said)[1])
 
