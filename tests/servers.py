@@ -368,15 +368,6 @@ def running_or_skipped(start: Callable[[], AnyServer]) -> Iterator[AnyServer]:
         yield server
 
 
-def from_command_line(command: list[str], places: dict[str, str]) -> list[str]:
-    """Return a command with ``{name}`` replaced where a part is no more than that; what is not there is left empty.
-
-    >>> from_command_line(["run", "--redis", "{redis}"], {"redis": "redis://127.0.0.1:1/0"})
-    ['run', '--redis', 'redis://127.0.0.1:1/0']
-    """
-    return [places.get(part[1:-1], "") if part.startswith("{") and part.endswith("}") else part for part in command]
-
-
 def main(command: list[str]) -> int:
     """Start both servers, run a command with their places filled in, and return its exit status."""
     places = {}
@@ -389,7 +380,10 @@ def main(command: list[str]) -> int:
             places["redis"] = stack.enter_context(running(RedisServer)).url
         except MissingServerError as error:
             print(f"left out: {error}", file=sys.stderr)
-        return subprocess.run(from_command_line(command, places), check=False).returncode
+        return subprocess.run(
+            [places.get(part[1:-1], "") if part.startswith("{") and part.endswith("}") else part for part in command],
+            check=False,
+        ).returncode
 
 
 if __name__ == "__main__":

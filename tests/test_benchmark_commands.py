@@ -78,6 +78,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "long_term_memory",
         "long_term_memory --thresholds",
         "selection",
+        "speed_builds --sizes 20,300 --rounds 3",
         "summaries",
         "tool_results --rounds 1",
         "topics",
@@ -89,7 +90,7 @@ def test_the_command_fills_its_tables(
     command: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     name, *options = command.split()
-    data_options = [] if name == "long_answers" else ["--data", str(data), "--quick", "--ours-only"]
+    data_options = [] if name in ("long_answers", "speed_builds") else ["--data", str(data), "--quick", "--ours-only"]
     written = tmp_path / "figures.json"
     monkeypatch.setattr(sys, "argv", [name, *data_options, *options, "--json", str(written)])
     import_module(f"benchmarks.{name}").main()

@@ -11,13 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks import cost
-from benchmarks.cost_account import (
-    PRICE_SETS,
-    Accountant,
-    Prompt,
-    Setting,
-    Workbench,
-)
+from benchmarks.cost_account import PRICE_SETS, Accountant, Prompt, Setting, Workbench
 from benchmarks.cost_agents import PrefixCache, script
 from benchmarks.cost_talks import Call, Talk
 from benchmarks.cost_ways import HINDSIGHT, WAYS

@@ -13,16 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchmarks.data import read_jsonl
-from benchmarks.everyday import (
-    FILL,
-    OURS,
-    FullTurns,
-    Sent,
-    Tally,
-    ask,
-    changes,
-    measured,
-)
+from benchmarks.everyday import FILL, OURS, FullTurns, Sent, Tally, ask, changes, measured
 from benchmarks.talks import OWN, SETS, Question, Talk, read_everyday
 from gatekeeper_core.tokens import estimate_text_tokens
 

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.data import Block, MemoryQuery
-from benchmarks.long_term_memory import (
-    OURS,
-    measure,
-    run,
-)
+from benchmarks.long_term_memory import OURS, measure, run
 
 MEMORIES = {
     "1": [Block(("a",), "在海边放风筝", ""), Block(("b",), "参加钢琴比赛", ""), Block(("c",), "养了一只乌龟", "")],

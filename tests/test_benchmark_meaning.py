@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from benchmarks import meaning
 from benchmarks.data import Block
-from benchmarks.meaning import (
-    DIMENSIONS,
-    WITH_MODEL,
-    WORDS,
-    cost_tables,
-    drawn_vectors,
-    everyday_tables,
-    within_limits,
-)
+from benchmarks.meaning import DIMENSIONS, WITH_MODEL, WORDS, cost_tables, drawn_vectors, everyday_tables, within_limits
 from benchmarks.talks import Question as Labelled
 from benchmarks.talks import Talk
 from gatekeeper_core.tokens import estimate_text_tokens
@@ -55,13 +47,9 @@ TALK = Talk(
 )
 
 
-def by_key(rows: list[dict[str, Any]], key: str) -> dict[str, dict[str, Any]]:
-    return {row[key]: row for row in rows}
-
-
 def test_each_kind_of_question_is_asked_by_words_alone_and_with_the_embedder() -> None:
     tables = everyday_tables([TALK], estimate_text_tokens, 300, within_limits(by_subject))
-    groups = by_key(tables["everyday, gate"], "group")
+    groups = {row["group"]: row for row in tables["everyday, gate"]}
     for kind in ("paraphrase", "cross_lingual"):
         assert (groups[kind]["hit, words"], groups[kind]["hit, with model"]) == (0.0, 100.0)
     assert groups["off_topic"]["info, words"] is None

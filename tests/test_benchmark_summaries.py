@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.data import Block, Question
-from benchmarks.summaries import (
-    Line,
-    question_measures,
-    talk_of,
-    word_measures,
-)
+from benchmarks.summaries import Line, question_measures, talk_of, word_measures
 
 BLOCKS = (
     Block(("a", "b"), "Anna: Hello there! I sailed to Svalbard.", "Ben: Hello!"),

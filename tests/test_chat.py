@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,12 +28,12 @@ from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.selection.constraints import render_constraints
 from gatekeeper_core.token_estimate import TokenEstimator
 from gatekeeper_formats import FormatError
-from tests.case_files import rows
-from tests.command import MAIN, PROGRAM, run
+from tests.case_files import from_file, rows
+from tests.command import MAIN, run
 from tests.conversations import parse_turns
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator
     from subprocess import CompletedProcess
 
     from typer.testing import Result
@@ -57,13 +58,12 @@ def chat(*arguments: object, stdin: str = "", **environment: str) -> Result:
     return run("chat", *arguments, stdin=stdin, **environment)
 
 
-def chat_process(*arguments: object, stdin: str, code: str = MAIN, **environment: str) -> CompletedProcess[str]:
+def chat_process(*arguments: object, stdin: bytes, code: str = MAIN, **environment: str) -> CompletedProcess[bytes]:
     return subprocess.run(
         [sys.executable, "-W", "error", "-c", code, "chat", *map(str, arguments)],
         input=stdin,
         env=NO_KEY | UTF8 | environment,
         capture_output=True,
-        encoding="utf-8",
         timeout=60,
         check=False,
     )
@@ -89,23 +89,7 @@ def messages_of(*said: str) -> list[dict[str, str]]:
     return [{"role": ("user", "assistant")[at % 2], "content": text} for at, text in enumerate(said)]
 
 
-@pytest.mark.parametrize(
-    ("said", "answer"),
-    [
-        pytest.param(["Which port?", "6380. Restart it.", "What was the port?"], "6380.", id="a short answer"),
-        pytest.param(["哪个端口？", "6380。", "端口是多少来着？"], "6380。", id="a short answer in Chinese"),
-        pytest.param(
-            ["The port is 6380.", "Noted.", "The port is 6390.", "Noted.", "Which port is it?"],
-            "The port is 6380.\nThe port is 6390.",
-            id="two facts",
-        ),
-        pytest.param(["The port is 6380.", "The port is 6380.", "Which port?"], "The port is 6380.", id="said twice"),
-        pytest.param(["Take tram 28. It is slow.", "Noted.", "展开说说"], "It is slow.", id="pointing back"),
-        pytest.param(["I like tea."], "Noted.", id="a statement"),
-        pytest.param(["我喜欢茶"], "好的，记下了。", id="a statement in Chinese"),
-        pytest.param([""], "Noted.", id="nothing"),
-    ],
-)
+@from_file("said", "answer")
 def test_the_scripted_model_answers_sensibly(said: list[str], answer: str) -> None:
     assert scripted_answer(messages_of(*said)) == answer
 
@@ -260,23 +244,12 @@ def test_a_write_that_fails_half_way_leaves_the_file_as_it_was(tmp_path: Path, m
 
 
 HI = '{"role": "user", "content": "hi"}'
-REFUSED = {
-    "a list": (f"[{HI}]", r"is a JSON list; .* convert it first: gatekeeper convert .*chat\.json NEW\.jsonl"),
-    "an indented list": (f"[\n {HI}\n]\n", r"is a JSON list; "),
-    "an object": (f'{{"messages": [{HI}]}}\n', r"is an object with \"messages\"; .* gatekeeper convert "),
-    "a message over two lines": (HI.replace(", ", ",\n"), "is one object over several lines"),
-    "an indented object": (f'{{\n"messages": [{HI}]\n}}', r"is an object with \"messages\"; "),
-    "pairs": ('{"user": "hi", "assistant": "x"}\n' * 2, r'is \{"user", "assistant"\} lines; .* gatekeeper convert '),
-    "text": ("hello", "line 1, column 1: not JSON"),
-    "a broken line in the middle": (f'{HI}\n{{"role": "us\n{HI}\n', "line 2, column 10: not JSON"),
-    "an unknown role": ('{"role": "robot", "content": ""}\n', "line 1: role must be one of"),
-    "no UTF-8": ("\udcff\n", "line 1, byte 0: not UTF-8"),
-}
 
 
-@pytest.mark.parametrize("case", REFUSED)
-def test_a_file_that_cannot_be_appended_to_is_refused_and_stays_as_it_is(case: str, tmp_path: Path) -> None:
-    text, reason = REFUSED[case]
+@from_file("text", "reason")
+def test_a_file_that_cannot_be_appended_to_is_refused_and_stays_as_it_is(
+    text: str, reason: str, tmp_path: Path
+) -> None:
     path = tmp_path / "chat.json"
     content = text.encode("utf-8", "surrogateescape")
     path.write_bytes(content)
@@ -350,58 +323,13 @@ def test_blank_lines_are_ignored_and_two_slashes_send_one(tmp_path: Path) -> Non
     assert [user for user, _ in said_in(file)] == ["/etc/hosts 是什么", "  /x"]
 
 
-def replies(*lines: str) -> list[str]:
-    """Return what the chat writes under each line."""
-    shown = re.split(r"(?m)^> .*\n", chat("--offline", stdin=lines_of(lines)).stdout)
-    assert shown[0] == ""
-    return [part.strip() for part in shown[1:]]
-
-
-EVERY = ["/why", "/topics", "/pin", "/unpin", "/budget", "/help", "/quit"]
-ASKED = [question for question, _ in TALKS["english"]]
-TRANSCRIPTS: dict[str, list[tuple[str, str]]] = {
-    "why": [
-        ("/why", "There was no question yet."),
-        *((question, "") for question in ASKED),
-        ("/why", r"turn  outcome[\s\S]*anchors covered: port, cache[\s\S]*"),
-    ],
-    "topics": [
-        ("/topics", "There is no topic yet."),
-        ("我们的缓存用 6380 端口。", ""),
-        ("New topic: which cat food is best?", ""),
-        ("/topics", r"[\s\S]*\n +0 +0 +我们的缓存用 6380 端口。\s+1 +1 +New topic: which cat food is best\?"),
-    ],
-    "pin": [
-        ("/pin", "Nothing is pinned."),
-        ("/pin 语言 只用 中文", "Pinned, and sent with every question: 语言: 只用 中文"),
-        ("/pin", "语言: 只用 中文"),
-        ("hello", r"Noted.\n\[[1-9]\d+ tokens sent.*"),
-        ("/pin 语言", "/pin: give a value.*"),
-        (f"/pin more {'long ' * 3_000}", "/pin: the constraints would need .*"),
-        ("/unpin 语言", "No longer pinned: 语言"),
-        ("/pin", "Nothing is pinned."),
-        ("/unpin 语言", "/unpin: nothing is pinned as 语言"),
-        ("/unpin", "/unpin: give a key: /unpin KEY"),
-    ],
-    "budget": [
-        ("/budget", r"The kept turns may cost 4,000 tokens together."),
-        ("/budget 30", r"The kept turns may cost 30 tokens together."),
-        ("/budget 0", "/budget: the budget must be 1 or more tokens, got 0"),
-        ("/budget many", "/budget: give a whole number of tokens, got many"),
-        ("/budget", r"The kept turns may cost 30 tokens together."),
-    ],
-    "help": [
-        ("/resume chat", f"no command /resume;.*{', '.join(EVERY)}.*write //resume chat"),
-        ("/", f".*{', '.join(EVERY)}.*"),
-        ("/help", "".join(rf"{name} [\s\S]*" for name in EVERY)),
-    ],
-}
-
-
-@pytest.mark.parametrize("command", TRANSCRIPTS)
-def test_a_slash_command_answers_under_its_line(command: str) -> None:
-    shown = replies(*(line for line, _ in TRANSCRIPTS[command]))
-    for (line, pattern), reply in zip(TRANSCRIPTS[command], shown, strict=True):
+@from_file("transcript")
+def test_a_slash_command_answers_under_its_line(transcript: list[tuple[str, str]]) -> None:
+    """LONG is more than the constraints may cost."""
+    stdin = lines_of(line.replace("LONG", "long " * 3_000) for line, _ in transcript)
+    before, *shown = re.split(r"(?m)^> .*\n", chat("--offline", stdin=stdin).stdout)
+    assert before == ""
+    for (line, pattern), reply in zip(transcript, map(str.strip, shown), strict=True):
         assert not pattern or re.fullmatch(pattern, reply), line
 
 
@@ -420,10 +348,10 @@ def test_a_torn_file_is_mended_in_one_line(tmp_path: Path) -> None:
 def test_a_full_disk_costs_the_turn_and_not_the_chat(tmp_path: Path) -> None:
     file = tmp_path / "chat.jsonl"
     limited = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300)); {MAIN}"
-    stdin = lines_of(["Our port is 6380.", "x" * 400, "hello"])
+    stdin = lines_of(["Our port is 6380.", "x" * 400, "hello"]).encode()
     done = chat_process("--offline", "--history", file, stdin=stdin, code=limited)
     assert done.returncode == 1
-    assert "no answer: it could not be stored: " in done.stdout
+    assert b"no answer: it could not be stored: " in done.stdout
     assert said_in(file) == [("Our port is 6380.", "Noted."), ("hello", "Noted.")]
 
 
@@ -453,14 +381,7 @@ def test_any_locale_and_any_bytes_are_read(environment: dict[str, str], tmp_path
     file = tmp_path / "chat.jsonl"
     stdin = "我们的缓存用 6380 端口。\n".encode() + b"caf\xe9 \xf0\x9f\n" + "\ufeff缓存用哪个端口？\n".encode()
     plain = {"LC_ALL": "", "PYTHONUTF8": "", "PYTHONIOENCODING": ""}
-    done = subprocess.run(
-        [*PROGRAM, "chat", "--offline", "--history", file],
-        input=stdin,
-        env=NO_KEY | plain | environment,
-        capture_output=True,
-        timeout=60,
-        check=False,
-    )
+    done = chat_process("--offline", "--history", file, stdin=stdin, **plain | environment)
     assert (done.returncode, done.stderr) == (0, b"")
     said = said_in(file)
     assert [user for user, _ in said] == ["我们的缓存用 6380 端口。", "caf\ufffd \ufffd", "缓存用哪个端口？"]
@@ -482,18 +403,7 @@ KEY = "sk-test-0123456789abcdef"
 NEEDS_CLIENT = 'gatekeeper: a model behind an address needs its extra: pip install "context-gatekeeper[cli,chat]"\n'
 
 
-@pytest.mark.parametrize(
-    ("arguments", "key", "env_file", "needed"),
-    [
-        pytest.param([], KEY, "", True, id="a key in the environment"),
-        pytest.param(["--env-file", "my.env"], "", "", True, id="a file that is named"),
-        pytest.param([], "", f"MINIMAX_API_KEY={KEY}\n", True, id="a key in the working folder"),
-        pytest.param(["--base-url", "http://127.0.0.1:9/v1", "--model", "m"], "", "", True, id="an address"),
-        pytest.param([], "", "DATABASE_URL=postgresql://\udcff\n", False, id="the file of another project"),
-        pytest.param([], " ", "", False, id="no key"),
-        pytest.param(["--offline"], KEY, "", False, id="offline"),
-    ],
-)
+@from_file("arguments", "key", "env_file", "needed")
 def test_only_a_model_behind_an_address_needs_the_client(
     arguments: list[str], key: str, env_file: str, needed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -517,7 +427,6 @@ def test_only_a_model_behind_an_address_needs_the_client(
 SLOW = """
 import time
 from gatekeeper_cli import chat, offline
-from gatekeeper_core.errors import GatekeeperError
 
 class SlowModel(offline.OfflineModel):
     def answer(self, messages):
@@ -526,11 +435,6 @@ class SlowModel(offline.OfflineModel):
             yield "one half "
             for _ in range(600):  # a signal just before a long sleep would be seen after it
                 time.sleep(0.1)
-        if question.startswith("late"):
-            time.sleep(0.5)
-        if question.startswith("broken"):
-            yield "one half "
-            raise GatekeeperError("the stream was cut\\n\x1b[31m")
         return (yield from super().answer(messages))
 
 chat.OfflineModel = SlowModel
@@ -607,21 +511,15 @@ class Person:
 
 
 @pytest.fixture
-def sit_down() -> Iterator[type[Person]]:
-    people: list[Person] = []
-
-    class Seated(Person):
-        def __init__(self, *arguments: object, environment: dict[str, str] | None = None) -> None:
-            super().__init__(*arguments, environment=environment)
-            people.append(self)
-
-    yield Seated
-    for person in people:
-        person.close()
+def sit_down() -> Iterator[Callable[..., Person]]:
+    with ExitStack() as people:
+        yield lambda *arguments, **more: people.enter_context(closing(Person(*arguments, **more)))
 
 
 @posix
-def test_an_answer_is_shown_as_it_comes_and_an_interrupt_drops_it(sit_down: type[Person], tmp_path: Path) -> None:
+def test_an_answer_is_shown_as_it_comes_and_an_interrupt_drops_it(
+    sit_down: Callable[..., Person], tmp_path: Path
+) -> None:
     file = tmp_path / "chat.jsonl"
     person = sit_down("--offline", "--history", file)
     person.sees("> ")
@@ -640,7 +538,7 @@ def test_an_answer_is_shown_as_it_comes_and_an_interrupt_drops_it(sit_down: type
 
 
 @posix
-def test_the_questions_of_an_earlier_chat_can_be_recalled(sit_down: type[Person], tmp_path: Path) -> None:
+def test_the_questions_of_an_earlier_chat_can_be_recalled(sit_down: Callable[..., Person], tmp_path: Path) -> None:
     file = tmp_path / "chat.jsonl"
     file.write_bytes(turn_lines("端口是 \x1b[31m6380。", "好的，记下了。") + turn_lines("and the second", "Noted."))
     person = sit_down("--offline", "--history", file)
@@ -657,7 +555,9 @@ def test_the_questions_of_an_earlier_chat_can_be_recalled(sit_down: type[Person]
 
 
 @posix
-def test_a_line_can_be_given_up_edited_in_the_middle_and_pasted(sit_down: type[Person], tmp_path: Path) -> None:
+def test_a_line_can_be_given_up_edited_in_the_middle_and_pasted(
+    sit_down: Callable[..., Person], tmp_path: Path
+) -> None:
     file = tmp_path / "chat.jsonl"
     person = sit_down("--offline", "--history", file)
     person.sees("> ")
@@ -677,7 +577,7 @@ def test_a_line_can_be_given_up_edited_in_the_middle_and_pasted(sit_down: type[P
 @posix
 @pytest.mark.parametrize("environment", [{"TERM": "dumb"}, {"TERM": ""}])
 def test_a_dumb_terminal_gets_a_prompt_and_no_control_sequence(
-    environment: dict[str, str], sit_down: type[Person]
+    environment: dict[str, str], sit_down: Callable[..., Person]
 ) -> None:
     person = sit_down("--offline", environment=environment)
     for line in ("hello", "我们的缓存用 6380 端口。", "/why", "/topics", "/help"):
@@ -693,7 +593,7 @@ def test_a_dumb_terminal_gets_a_prompt_and_no_control_sequence(
 
 @posix
 @pytest.mark.parametrize(("answer", "chats"), [("\r", True), ("n\r", False), (CTRL_C, False)])
-def test_without_a_key_a_person_is_asked(answer: str, chats: bool, sit_down: type[Person]) -> None:
+def test_without_a_key_a_person_is_asked(answer: str, chats: bool, sit_down: Callable[..., Person]) -> None:
     person = sit_down()
     notes = person.sees("Chat with the scripted offline model? [Y/n] ")
     assert notes.count("\r\n") == 2

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
 import itertools
 import json
 import os
@@ -247,31 +245,14 @@ def test_a_broken_file_gives_one_line_that_names_the_file_and_the_place(
         assert result.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize(
-    ("make", "reason"),
-    [
-        pytest.param(lambda folder: folder / "missing.json", "No such file or directory", id="missing"),
-        pytest.param(lambda folder: folder, "Is a directory", id="a directory"),
-        pytest.param(lambda folder: folder / "a\nb.json", "No such file or directory", id="a line feed in the name"),
-        pytest.param(lambda folder: folder / "a\0b.json", "null byte", id="a NUL in the name"),
-        pytest.param(lambda folder: folder / ("x" * 5_000), "File name too long", id="a long name"),
-    ],
-)
-def test_a_file_that_cannot_be_opened_gives_one_line(make: Callable[[Path], Path], reason: str, tmp_path: Path) -> None:
-    file = make(tmp_path)
+@from_file("name", "times", "reason")
+def test_a_file_that_cannot_be_opened_gives_one_line(name: str, times: int, reason: str, tmp_path: Path) -> None:
+    file = tmp_path / (name * times)
     result = run("select", str(file), "hi")
     assert (result.exit_code, result.stdout) == (2, "")
     assert str(tmp_path) in result.stderr
     assert reason in result.stderr
     assert result.stderr.count("\n") == 1
-
-
-@pytest.mark.parametrize("command", [("demo",), ("select", "-", "hi")], ids=["demo", "select"])
-def test_a_budget_of_no_tokens_gives_one_line(command: tuple[str, ...]) -> None:
-    for budget in ("0", "-1", "-99999999999999999999"):
-        result = run(*command, "--budget", budget, stdin=b"[]")
-        expected = f"gatekeeper: --budget must be 1 or more tokens, got {budget}\n"
-        assert (result.exit_code, result.stdout, result.stderr) == (2, "", expected)
 
 
 @pytest.mark.parametrize("arguments", [("--budget", "many"), ("--strategy", "most"), ("--surprise",)], ids=" ".join)
@@ -282,17 +263,6 @@ def test_a_wrong_option_ends_with_status_2(arguments: tuple[str, ...]) -> None:
 
 
 # --- what a terminal or a pipe gets ---------------------------------------------------------------------------------
-
-HOSTILE = "port \x1b[31m\x9b2J\x07\u202eevil\u2066 [bold]x[/] :smile: \ud800 \x00 \U000e0001\U000e0041\u206a end"
-UNSHOWN = set("\x1b\x9b\x07\x00\ud800\u202e\u2066\u206a\U000e0001\U000e0041")
-
-
-def test_control_characters_of_a_text_never_reach_the_terminal() -> None:
-    content = json.dumps([{"role": "user", "content": HOSTILE}, {"role": "assistant", "content": HOSTILE}])
-    for option in ((), ("--why",), ("--json",)):
-        result = run("select", "-", f"the port {HOSTILE}", *option, stdin=content.encode())
-        assert result.exit_code == 0
-        assert not UNSHOWN & set(result.stdout)
 
 
 @pytest.mark.parametrize(
@@ -312,11 +282,7 @@ def test_an_output_that_cannot_show_chinese_does_not_stop_the_command(
 
 
 @pytest.mark.skipif(os.name == "nt", reason="closes a POSIX pipe")
-@pytest.mark.parametrize(
-    "arguments",
-    [("demo",), ("demo", "--json"), ("select", "-", "hi"), ("select", "-", "hi", "--json")],
-    ids=" ".join,
-)
+@from_file("arguments")
 def test_a_reader_that_goes_away_ends_the_command_quietly(arguments: tuple[str, ...]) -> None:
     # Little output breaks the pipe in the last flush only (if it is buffered), much output in the middle of a command.
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
@@ -339,12 +305,6 @@ def test_a_reader_that_goes_away_ends_the_command_quietly(arguments: tuple[str, 
 
 def test_the_version_is_that_of_the_library() -> None:
     assert run("--version").stdout == f"gatekeeper {gatekeeper_core.__version__}\n"
-
-
-@pytest.mark.parametrize("name", [*("costs", "evaluate_view", "explanation", "offline", "texts", "topics")])
-def test_the_examples_in_the_docstrings_run(name: str) -> None:
-    failed, tried = doctest.testmod(importlib.import_module(f"gatekeeper_cli.{name}"))
-    assert failed == 0 < tried
 
 
 def test_a_missing_module_of_another_package_is_not_blamed_on_the_extra() -> None:

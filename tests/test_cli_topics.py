@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from gatekeeper_cli.conversation import CONVERSATION
 from gatekeeper_cli.topics import Timeline, Topic, subject_numbers, topics_of
 from gatekeeper_core import ContextGatekeeper
+from tests.case_files import from_file
 from tests.conversations import PAIRS, long_talk
 
 if TYPE_CHECKING:
@@ -122,28 +123,10 @@ def test_every_turn_stands_in_one_topic_and_one_subject_and_costs_are_all_there(
 # --- titles
 
 
-@pytest.mark.parametrize(
-    ("turns", "words"),
-    [
-        (
-            [("Which port does Redis listen on?", "Redis listens on port 6379."), ("A Redis password?", "Set it.")],
-            {"Redis"},
-        ),
-        (
-            [("西湖要门票吗？", "西湖免费，灵隐寺要门票。"), ("西湖边住哪里？", "湖滨路离西湖和断桥近。")],
-            {"西湖"},
-        ),
-        (
-            [("东京 hotel 怎么选？", "新宿的 hotel 方便。"), ("新宿的 hotel 多少钱？", "15000 日元。")],
-            {"hotel"},
-        ),
-        ([("这次博物馆要提前几天预约？", "博物馆提前三天预约。"), ("博物馆的门票？", "六十元。")], {"博物馆", "预约"}),
-        ([("ok", "好的")], set()),
-    ],
-)
-def test_a_title_holds_what_the_turns_of_the_subject_share(turns: list[tuple[str, str]], words: set[str]) -> None:
+@from_file("turns", "words")
+def test_a_title_holds_what_the_turns_of_the_subject_share(turns: list[tuple[str, str]], words: list[str]) -> None:
     title = topics([TAX, ("New topic. " + turns[0][0], turns[0][1]), *turns[1:]])[-1].title
-    assert words <= set(title)
+    assert {*words} <= {*title}
     assert len(title) <= 3
     assert bool(words) == bool(title)
 

@@ -7,12 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_cli.conversation import CONVERSATION, QUESTIONS
-from gatekeeper_cli.explanation import (
-    grid_of,
-    near_groups,
-    near_misses,
-    why_not,
-)
+from gatekeeper_cli.explanation import grid_of, near_groups, near_misses, why_not
 from gatekeeper_cli.texts import ENGLISH, Language, Texts
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.result import Selection

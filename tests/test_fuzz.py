@@ -7,10 +7,19 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from tests.case_files import rows
 from tests.fuzz.__main__ import PROMISES
 from tests.fuzz.inputs import CORPORA, read_corpus
 from tests.fuzz.targets import TARGETS
+
+[[SENTENCES]], [[MARKS]] = rows("text", "pieces"), rows("fences", "closing_pieces")
+PIECES = st.sampled_from(
+    [*SENTENCES, *MARKS, "<think>", "</think>", "<th", "[[wm:abcdefghijklmnop]]", "data: ", "\n\n"]
+)
+texts = st.text(st.characters(codec=None)) | st.lists(PIECES, max_size=12).map("".join)
 
 ROOT = Path(__file__).resolve().parents[1]
 each_target = pytest.mark.parametrize(
@@ -22,6 +31,12 @@ each_target = pytest.mark.parametrize(
 def test_no_input_of_a_corpus_breaks_a_promise(target: str) -> None:
     for data in [b"", *read_corpus(target)]:
         TARGETS[target](data)
+
+
+@each_target
+@given(st.binary(max_size=300) | texts.map(lambda text: text.encode("utf-8", "surrogatepass")))
+def test_nothing_breaks_a_promise(target: str, data: bytes) -> None:
+    TARGETS[target](data)
 
 
 def test_every_target_has_a_corpus_and_every_corpus_a_target() -> None:

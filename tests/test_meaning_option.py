@@ -6,7 +6,6 @@ import io
 import json
 import re
 import sys
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,40 +15,22 @@ from gatekeeper_cli.texts import ENGLISH, Language, Texts
 from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from tests.command import run
+from tests.tiny_embedder import TinyEmbedder
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
 pytestmark = pytest.mark.cli
 
 CHINESE = Texts(Language.zh)
-SUBJECTS = (
-    ("puppy", "dog", "小狗", "犬"),
-    ("invoice", "bill", "发票"),
-    ("sourdough", "bread", "面包"),
-    ("choir", "合唱"),
-)
 CONVERSATION = [
-    ("The puppy naps near the stove.", "Warm and quiet."),
+    ("The dough naps near the stove.", "Warm and quiet."),
     ("New topic: the invoice is due on Friday.", "Noted."),
-    ("换个话题：面包要发酵多久？", "大约五个小时。"),
+    ("换个话题：周五的会几点开？", "下午三点。"),
     ("New topic: who leads the choir?", "Marta does."),
 ]
-QUESTION = "Does a 犬 need much rest?"
-
-
-class BySubject:
-    """An embedder that knows which subject a text is about; for the rest no text is like another."""
-
-    name = "by-subject"
-
-    def __call__(self, texts: Sequence[str]) -> list[list[float]]:
-        return [[*(8.0 * any(word in text for word in words) for words in SUBJECTS), *noise(text)] for text in texts]
-
-
-def noise(text: str) -> list[float]:
-    return [byte / 127.5 - 1 for byte in blake2b(text.encode(), digest_size=64).digest()]
+QUESTION = "Does a 馒头 need much rest?"
+BY_SUBJECT = TinyEmbedder("by-subject")
 
 
 @pytest.fixture
@@ -67,7 +48,7 @@ def by_subject(monkeypatch: pytest.MonkeyPatch) -> None:
     from gatekeeper_cli import inspect, options
 
     for command in (options, inspect):
-        monkeypatch.setattr(command, "meaning_encoder", lambda *, wanted: TextEncoder(BySubject()) if wanted else None)
+        monkeypatch.setattr(command, "meaning_encoder", lambda *, wanted: TextEncoder(BY_SUBJECT) if wanted else None)
 
 
 def explained(embedder: Any) -> Any:
@@ -77,7 +58,7 @@ def explained(embedder: Any) -> Any:
 
 
 def test_a_turn_kept_for_its_meaning_is_said_to_be_in_both_languages() -> None:
-    decision = explained(BySubject()).decision(0)
+    decision = explained(BY_SUBJECT).decision(0)
     assert (decision.outcome, decision.why, decision.shared) == ("kept", "meaning", ())
     cosine, need, odds = f"{decision.meaning:.2f}", f"{decision.need:.2f}", f"{dict(decision.signs)['meaning']:+.1f}"
     english = f"meaning {cosine}, no shared anchor; need {need}: similar in meaning {odds}"
@@ -163,8 +144,8 @@ def test_long_reading_shows_at_a_terminal_how_far_it_is(
     monkeypatch.setattr(sys, "stderr", screen := Screen(terminal=terminal))
     monkeypatch.setenv("TERM", "xterm")
     texts = [f"text {number}" for number in range(150)]
-    shown = meaning.ShownEncoder(BySubject()).encode(texts)
-    assert shown == TextEncoder(BySubject()).encode(texts)
+    shown = meaning.ShownEncoder(BY_SUBJECT).encode(texts)
+    assert shown == TextEncoder(BY_SUBJECT).encode(texts)
     written = screen.getvalue()
     assert written.count("\r") == lines
     if lines:
@@ -173,12 +154,12 @@ def test_long_reading_shows_at_a_terminal_how_far_it_is(
 
 
 def test_the_three_nearest_in_meaning_are_near_misses() -> None:
-    gatekeeper = ContextGatekeeper(embedder=BySubject())
+    gatekeeper = ContextGatekeeper(embedder=BY_SUBJECT)
     gatekeeper.sync(
-        [*((f"The dog {word} again.", "Yes.") for word in ("barks", "digs", "jumps", "runs", "eats")), *CONVERSATION]
+        [*((f"The loaf {word} again.", "Yes.") for word in ("barks", "digs", "jumps", "runs", "eats")), *CONVERSATION]
     )
-    selection = gatekeeper.explain("New topic: what does a 犬 cost in the shop of a town with many parks?")
+    selection = gatekeeper.explain("New topic: what does a 馒头 cost in the shop of a town with many parks?")
     left_out = {one.meaning: one.turn_id for one in selection.decisions if one.outcome == "dropped"}
-    assert len(left_out) == 6
+    assert len(left_out) > 3
     near = [decision.turn_id for decision in near_misses(selection) if not decision.kept_with]
     assert near == [left_out[cosine] for cosine in sorted(left_out, key=lambda cosine: -(cosine or 0.0))[:3]]

@@ -435,10 +435,6 @@ def test_a_history_that_grew_and_was_edited_equals_one_that_was_built_anew(
 # --- the account is honest
 
 
-def outcome_of(selection: Selection, turn_id: int) -> str:
-    return selection.decision(turn_id).outcome
-
-
 def kept_or_repeated(selection: Selection, turn_id: int) -> bool:
     decision = selection.decision(turn_id)
     return decision.outcome != "dropped" or decision.why == "repeat"
@@ -460,7 +456,7 @@ def test_every_figure_of_a_selection_agrees_with_its_turns(
         assert by_id[turn.turn_id].tokens == turn.tokens
         assert by_id[turn.turn_id].outcome == ("trimmed" if turn.trimmed else "kept")
     assert all(selection.decision(turn_id) == decision for turn_id, decision in by_id.items())
-    assert all(outcome_of(selection, turn_id) == "dropped" for turn_id in set(range(len(turns))) - kept)
+    assert all(selection.decision(turn_id).outcome == "dropped" for turn_id in set(range(len(turns))) - kept)
     assert selection.history_tokens == sum(
         max(1, block.tokens_user + block.tokens_assistant) for block in gatekeeper.turns
     )

@@ -9,22 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.case_files import rows
 from tests.test_docs import READMES, code_blocks
 
 ROOT = Path(__file__).resolve().parents[1]
 SCRIPT = ROOT / "docs" / "draw_coverage.py"
 FRONT = [*READMES, ROOT / "docs" / "index.md", ROOT / "docs" / "index.zh.md"]
-FIGURES = {
-    "| 85.0 | 87.0 | 326.7 | 83.4 |": "85 % 83 87 %",
-    "| three newest turns (default) | 81.4 | 75.4 | 2041.8 |": "81 %",
-    "| window of 20 rounds | 7.1 | 6.6 | 2423.3 |": "7 %",
-    "| gate | 4962 | 0.73 | 99.3 |": "27 % 99 %",
-    "| trim_messages (human) | 6069 | 1.63 |": "63 %",
-    "| session | 100 | 210 | cache | 0.243 | 0.257 | 0.57 | 0.48 | 1.004 | 87.9 |": "43 % 88 %",
-    "| trim_messages | 17.2 / 32.2 | 47.7 / 61.7 |": "0 % 62 %",
-    "| real (25) | context-gatekeeper | 94.5 | 15/15 |": "94 %",
-    "| gatekeeper select | 8.62 |": "8.6",
-}
+FIGURES: dict[str, str] = dict(rows("readme", "figures"))  # type: ignore[arg-type]
 """The beginning of a row of the results, and the figure that the front pages quote from it."""
 
 

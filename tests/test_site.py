@@ -24,6 +24,7 @@ import pytest
 
 import gatekeeper_core
 from benchmarks.page import drawn
+from tests.case_files import from_file
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -92,11 +93,6 @@ def broken(page: Path, markdown: str) -> list[str]:
     return wrong
 
 
-def drawing(path: Path) -> ET.Element:
-    """Return the root of a picture."""
-    return ET.fromstring(path.read_text(encoding="utf-8"))  # noqa: S314  # our own file
-
-
 def test_every_relative_link_leads_to_a_file_and_its_heading() -> None:
     wrong = {page.name: broken(page, page.read_text(encoding="utf-8")) for page in PAGES}
     assert {name: targets for name, targets in wrong.items() if targets} == {}
@@ -126,7 +122,7 @@ def test_every_picture_has_a_text_for_those_who_do_not_see_it() -> None:
 def test_a_picture_is_plain_svg_that_fetches_nothing() -> None:
     attributes = {"class", "d", "height", "rx", "stroke-dasharray", "viewBox", "width", "x", "y"}  # colours: by class
     for picture in PICTURES:
-        root = drawing(picture)
+        root = ET.fromstring(picture.read_text(encoding="utf-8"))  # noqa: S314  # our own file
         assert (root.tag, root.get("class")) == (f"{SVG}svg", "picture"), picture
         assert root.get("viewBox"), picture
         assert {part.tag.removeprefix(SVG) for part in root.iter()} <= {"svg", "style", "rect", "path", "text"}, picture
@@ -147,19 +143,7 @@ def public_names(package: str) -> list[str]:
     raise AssertionError(f"{package} has no __all__")
 
 
-@pytest.mark.parametrize(
-    "package",
-    [
-        "gatekeeper_core",
-        "gatekeeper_eval",
-        "gatekeeper_formats",
-        "gatekeeper_mcp",
-        "gatekeeper_meaning",
-        "gatekeeper_postgres",
-        "langchain_gatekeeper",
-        "llama_index.memory.gatekeeper",
-    ],
-)
+@from_file("package")
 def test_every_public_name_stands_once_in_the_api_reference(package: str) -> None:
     pages = "\n".join(page.read_text(encoding="utf-8") for page in (DOCS / "api").glob("*.md"))
     listed = re.findall(rf"^::: {re.escape(package)}\.(\w+)$", pages, re.MULTILINE)

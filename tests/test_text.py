@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import unicodedata
-from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -32,10 +31,6 @@ def cut(text: str) -> list[str]:
     return [text[start:stop] for start, stop in sentences(text)]
 
 
-def visible(text: str) -> str:
-    return "".join(text.split())
-
-
 # --- Scripts --------------------------------------------------------------------------------------------------------
 
 
@@ -59,13 +54,6 @@ def test_clean_removes_every_format_character_of_this_unicode_version() -> None:
     assert not [char for char in kept if unicodedata.category(char) == "Cf"]
     gone = {char for char in set(every) - set(kept) if unicodedata.category(char) not in ("Cf", "Cn")}
     assert gone == {chr(code) for code in range(0xFF01, 0xFF5F)} | {"\u3000"}
-
-
-@given(any_text)
-def test_clean_is_idempotent_and_never_longer(text: str) -> None:
-    seen = clean(text)
-    assert clean(seen) == seen
-    assert len(seen) <= len(text)
 
 
 # --- Words ----------------------------------------------------------------------------------------------------------
@@ -123,14 +111,6 @@ def test_a_text_is_cut_into_its_sentences(name: str, expected: list[str]) -> Non
     assert cut("".join(expected)) == [sentence.strip() for sentence in expected if sentence.strip()], name
 
 
-@given(any_text)
-def test_every_visible_character_lies_in_exactly_one_sentence(text: str) -> None:
-    spans = sentences(text)
-    assert visible("".join(cut(text))) == visible(text)
-    assert all(left.stop <= right.start for left, right in pairwise(spans))
-    assert not [part for part in cut(text) if not part or part != part.strip()]
-
-
 unfenced = st.lists(st.sampled_from([piece for piece in PIECES if not {"`", "~"} & set(piece)])).map("".join)
 
 
@@ -177,13 +157,6 @@ def test_a_question_mark_at_the_end_makes_any_text_a_question(text: str) -> None
 def test_thinking_at_the_start_is_split_from_the_answer(text: str, thinking: str, answer: str) -> None:
     """000-50: what a model thought aloud is no part of its answer."""
     assert split_thinking(text) == (thinking, answer)
-
-
-@given(st.text("<>/think 中\n"))
-def test_an_answer_never_begins_with_thinking(text: str) -> None:
-    answer = split_thinking(text)[1]
-    assert text.endswith(answer)
-    assert split_thinking(answer) == ("", answer)
 
 
 @from_file("texts", "locale")

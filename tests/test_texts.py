@@ -21,33 +21,12 @@ from gatekeeper_cli.texts import TABLE, Language, language_of, texts_for
 from gatekeeper_core.selection.planner import Reason, Stage, Why
 from gatekeeper_core.selection.result import Decision, DecisionOutcome, Remedy
 from gatekeeper_core.selection.topics import GateReason, Verdict
-from tests.case_files import from_file
+from tests.case_files import from_file, rows
 from tests.command import run
 
 KEPT_BECAUSE = {"evidence", "meaning", "newest_turn", "earlier_turn", "overview", "neighbour"}
 FOLDER = Path(gatekeeper_cli.__file__).parent
-MADE_UP = (
-    *("gate.", "gate_reason.", "kind.", "left_out.", "odd.", "outcome.", "reason.", "score.", "stage.", "why."),
-    *(
-        "cache.",
-        "chat.continue",
-        "chat.switch",
-        "command.",
-        "eval.is_",
-        "eval.more_",
-        "eval.side_",
-        "form.",
-        "missed.",
-        "after_switch",
-        "colon",
-        "near.",
-        "need_is",
-        "no_anchor",
-        "sign.",
-        "way.",
-        "would.",
-    ),
-)
+MADE_UP = tuple(rows("texts", "made_up")[0][0])
 
 
 def placeholders(text: str) -> list[str]:

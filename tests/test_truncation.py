@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.tokens import TokenCounter, estimate_text_tokens
 from gatekeeper_core.truncation import truncate_middle, truncate_to_tokens
+from tests.case_files import rows
 from tests.test_tokens import texts, three_scripts
 
 # --- the beginning
@@ -30,18 +30,7 @@ def stubborn_counter(text: str) -> int:
 
 COUNTERS: list[TokenCounter] = [estimate_text_tokens, len, bytes_counter, erratic_counter, stubborn_counter]
 
-CLUSTERS = [
-    "e\u0301",
-    "👨\u200d👩\u200d👧",
-    "🇨🇳",
-    "👍🏽",
-    "❤\ufe0f",
-    "\u1100\u1161\u11a8",
-    "가\u11a8",
-    "\ud83d\ude00",
-    "\r\n",
-    "ที่",
-]
+[[CLUSTERS]] = rows("truncation", "clusters")
 cluster_lists = st.lists(st.sampled_from([*CLUSTERS, "中", "a", " ", "\ud800", "한"]))
 cluster_texts = cluster_lists.map("".join)
 
@@ -74,18 +63,6 @@ def test_no_character_is_split_whatever_stands_before_it() -> None:
         for budget in range(len(before), len(before) + len(cluster)):
             cut = truncate_to_tokens(f"{before}{cluster}中end", budget, token_counter=len)
             assert cut == before[:budget], ascii(cut)
-
-
-def test_truncation_refuses_impossible_arguments() -> None:
-    with pytest.raises(ConfigError, match="budget_tokens must be at least 0, got -1"):
-        truncate_to_tokens("x", -1)
-    for budget in (True, 2.5, None):
-        with pytest.raises(TypeError, match="budget_tokens must be int"):
-            truncate_to_tokens("x", budget)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="text must be a str"):
-        truncate_to_tokens(None, 1)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="marker must be a str"):
-        truncate_to_tokens("x", 1, marker=None)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("counter", [len, erratic_counter, stubborn_counter])

@@ -26,11 +26,6 @@ def cpu_seconds(work: Callable[[], object]) -> float:
     return time.process_time() - begin
 
 
-def least_seconds(work: Callable[[], object]) -> float:
-    """Return the least processor time of three runs, in seconds."""
-    return min(cpu_seconds(work) for _ in range(RUNS))
-
-
 def assert_linear(work_of: Callable[[int], Callable[[], object]], *, small: int, large: int) -> None:
     """Fail where work takes more than two and a half times longer than its growth.
 
@@ -50,6 +45,6 @@ def assert_slower(work_of: Callable[[int], Callable[[], object]], *, small: int,
 
     The large one runs until it is quick enough, three times at most: the least of three decides, as for the small one.
     """
-    limit = at_most * least_seconds(work_of(small)) + ALLOWANCE
+    limit = at_most * min(cpu_seconds(work_of(small)) for _ in range(RUNS)) + ALLOWANCE
     large_work = work_of(large)
     assert any(cpu_seconds(large_work) <= limit for _ in range(RUNS))

@@ -14,6 +14,8 @@ SAME = (
     ("rise", "proof", "proofs", "ferment", "发酵", "醒"),
     ("choir", "singers", "合唱团", "歌咏队"),
     ("minutes", "protocol", "会议记录"),
+    ("sedan", "vehicle", "汽车", "座驾"),
+    ("physician", "medic", "医生", "大夫", "牙医"),
 )
 """Words that mean the same, in both languages."""
 

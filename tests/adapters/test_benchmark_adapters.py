@@ -7,17 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.adapters import (
-    MEASURES,
-    PROVIDERS,
-    Case,
-    judge,
-    main,
-)
+from benchmarks.adapters import MEASURES, PROVIDERS, Case, judge, main
 from gatekeeper_core import Message, ToolCall
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
 
@@ -28,10 +21,6 @@ PAST = (Message("user", "which port"), *ANSWERED, Message("assistant", "the port
 QUESTION = Message("user", "缓存的端口呢")
 CASE = Case((SYSTEM, *PAST, QUESTION), budget=100, head=1, start=5)
 WHOLE = list(CASE.messages)
-
-
-def broken(sent: Sequence[Message], case: Case = CASE, *, history_only: bool = False) -> set[str]:
-    return {name for name, value in judge(case, sent, history_only=history_only).items() if value}
 
 
 ASKED = Message("assistant", "", tool_calls=(CALL,))
@@ -60,7 +49,7 @@ EARLIER = "From earlier: which port"
     ],
 )
 def test_a_prompt_breaks_these_rules(sent: list[Message], case: Case, rules: set[str]) -> None:
-    assert broken(sent, case) == rules
+    assert {name for name, value in judge(case, sent, history_only=False).items() if value} == rules
 
 
 def test_a_small_run_finds_nothing_broken_by_ours(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,12 +22,7 @@ from langchain_gatekeeper.models import provider_of
 from tests.adapters.histories import TOPICS
 from tests.adapters.scripted import Scripted, contents, on, run_again, talk
 from tests.adapters.test_building import builder
-from tests.adapters.test_langchain_middleware import (
-    CONFIG,
-    calling,
-    request_of,
-    sent,
-)
+from tests.adapters.test_langchain_middleware import CONFIG, calling, request_of, sent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

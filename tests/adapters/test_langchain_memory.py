@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from langchain_classic.chains import ConversationChain
-from langchain_classic.memory import (
-    ConversationBufferMemory,
-    ConversationBufferWindowMemory,
-)
+from langchain_classic.memory import ConversationBufferMemory, ConversationBufferWindowMemory
 from langchain_core.chat_history import InMemoryChatMessageHistory
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
 from pydantic import ValidationError

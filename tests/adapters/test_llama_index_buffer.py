@@ -10,18 +10,8 @@ from typing import Any
 
 import pytest
 from llama_index.core.agent.workflow import FunctionAgent
-from llama_index.core.base.llms.types import (
-    ChatMessage,
-    ImageBlock,
-    MessageRole,
-    TextBlock,
-    ToolCallBlock,
-)
-from llama_index.core.chat_engine import (
-    CondensePlusContextChatEngine,
-    ContextChatEngine,
-    SimpleChatEngine,
-)
+from llama_index.core.base.llms.types import ChatMessage, ImageBlock, MessageRole, TextBlock, ToolCallBlock
+from llama_index.core.chat_engine import CondensePlusContextChatEngine, ContextChatEngine, SimpleChatEngine
 from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.retrievers import BaseRetriever

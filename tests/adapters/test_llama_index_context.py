@@ -127,10 +127,6 @@ def test_a_tool_that_edits_the_state_leaves_the_memory_alone(opened: Any, agent:
 # --- contexts that are written and read by the user --------------------------------------------------------------------
 
 
-def saved_and_loaded(agent: FunctionAgent, context: Context) -> Context:
-    return Context.from_dict(agent, json.loads(json.dumps(context.to_dict())))
-
-
 @each_script
 def test_a_context_that_is_saved_holds_a_copy_of_the_messages(script: str, tmp_path: Path) -> None:
     agent = function_agent(model())
@@ -140,7 +136,7 @@ def test_a_context_that_is_saved_holds_a_copy_of_the_messages(script: str, tmp_p
     async def run() -> None:
         context = Context(agent)
         await agent.run(first, ctx=context, memory=mine)
-        loaded = saved_and_loaded(agent, context)
+        loaded = Context.from_dict(agent, json.loads(json.dumps(context.to_dict())))
         for question in others:
             await agent.run(question, ctx=context, memory=mine)
             await agent.run(last, ctx=loaded)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,7 @@ from gatekeeper_core import ConfigError, ContextGatekeeper, Message
 from gatekeeper_core.tokens import count_messages
 from gatekeeper_tokenizers.huggingface import tokenizers_counter
 from gatekeeper_tokenizers.openai import tiktoken_counter
+from tests.case_files import rows
 from tests.histories import view_with
 
 # A byte-level tokenizer made here: nothing is fetched. It merges "th", "the" and a space with "the".
@@ -27,19 +26,7 @@ ENCODING = tiktoken.Encoding(
 )
 count_tokens = tiktoken_counter(ENCODING)
 
-WORDS = [
-    "the cache",
-    "Redis",
-    "port 6380",
-    "缓存的端口",
-    "酸面包",
-    "New topic: ",
-    "换个话题，",
-    "<|endoftext|>",
-    "\ud800",
-    "😀",
-    "?",
-]
+[[WORDS]] = rows("tokenizers", "words")
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=8).map(" ".join)
 conversations = st.lists(st.tuples(texts, texts), max_size=8)
 
@@ -117,10 +104,3 @@ def test_a_tokenizer_that_cannot_be_is_refused(tmp_path: Path) -> None:
         tokenizers_counter(tmp_path / "tokenizer.json")
     with pytest.raises(TypeError, match=r"tokenizer must be a .* or a path, got int"):
         tokenizers_counter(3)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(("module", "missing"), [("openai", "tiktoken"), ("huggingface", "tokenizers")])
-def test_without_the_extra_the_import_names_the_line_that_installs_it(module: str, missing: str) -> None:
-    code = f"import sys; sys.modules[{missing!r}] = None; import gatekeeper_tokenizers.{module}"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
-    assert f'pip install "context-gatekeeper[{missing}]"' in done.stderr

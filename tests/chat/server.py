@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 count_tokens = TokenEstimator()
 
 API_KEY = "sk-test-0123456789abcdef"
-PATH = "/v1/chat/completions"
 PIECE_LENGTH = 7
 """Characters per piece of a stream; short and odd, so that tags and words are cut."""
 
@@ -132,7 +131,6 @@ class Answer:
         finish_reason: why it ends; with tool calls ``stop`` is sent as ``tool_calls``.
         done: whether a stream ends with ``data: [DONE]``, which the service sometimes forgets.
         split: thinking goes to ``reasoning_details``.
-        pieces: the content of each event of a stream, in place of ``text`` and of inline thinking.
         comments: whether comment lines separate the events.
         cut_characters: whether events are sent in two chunks that part a character.
         line_end: what ends the lines of a stream.
@@ -145,7 +143,6 @@ class Answer:
     finish_reason: str = "stop"
     done: bool = True
     split: bool = False
-    pieces: tuple[str, ...] | None = None
     comments: bool = False
     cut_characters: bool = False
     line_end: str = "\n"
@@ -168,8 +165,6 @@ class Answer:
 
     @property
     def _content(self) -> str:
-        if self.pieces is not None:
-            return "".join(self.pieces)
         return self.text if self.split or not self.thinking else f"<think>\n{self.thinking}\n</think>\n\n{self.text}"
 
     def _usage(self, exchange: Exchange) -> dict[str, object]:
@@ -205,9 +200,8 @@ class Answer:
             for end in range(PIECE_LENGTH, len(self.thinking) + PIECE_LENGTH, PIECE_LENGTH):
                 yield {"content": "", "reasoning_details": [{"type": "reasoning.text", "text": self.thinking[:end]}]}
         content = self._content
-        cut = (content[start : start + PIECE_LENGTH] for start in range(0, len(content), PIECE_LENGTH))
-        for piece in cut if self.pieces is None else self.pieces:
-            yield {"content": piece}
+        for start in range(0, len(content), PIECE_LENGTH):
+            yield {"content": content[start : start + PIECE_LENGTH]}
         for index, call in enumerate(self.tool_calls):
             function = call["function"]
             middle = len(function["arguments"]) // 2
@@ -277,14 +271,9 @@ def Stall(pieces: Iterable[str] = ("Half ", "an ans")) -> Behaviour:  # noqa: N8
     return Cut(pieces, after_seconds=60.0)
 
 
-def Slow(seconds: float, then: Behaviour | None = None) -> Behaviour:  # noqa: N802 - reads like Answer
+def Slow(seconds: float) -> Behaviour:  # noqa: N802 - reads like Answer
     """Let the client wait for the head of its answer."""
-
-    def play(exchange: Exchange) -> None:
-        exchange.wait(seconds)
-        (then or Answer("Late, but here."))(exchange)
-
-    return play
+    return lambda exchange: exchange.wait(seconds)
 
 
 def Garbage(body: bytes = b"{not json", content_type: str | None = None) -> Behaviour:  # noqa: N802
@@ -367,10 +356,6 @@ class MiniMaxServer:
     def _refusal(self, request: Recorded) -> Behaviour | None:
         if self._api_key is not None and request.headers.get("authorization") != f"Bearer {self._api_key}":
             return Failure(401, code=1004, message="login fail: Please carry the API secret key in the request header")
-        if request.path != PATH:
-            return Failure(404, body=b"404 page not found")
-        if not isinstance(request.body.get("messages"), list):
-            return Failure(400, code=2013, message="invalid params, messages is empty")
         return None
 
 

@@ -29,18 +29,6 @@ count_tokens = TokenEstimator()
 
 pytestmark = pytest.mark.cli
 
-TALKS = {
-    "chinese": ["我们的缓存用 6380 端口。", "端口是多少来着？", "换个话题，养猫要准备什么？", "回到缓存：端口是多少？"],
-    "english": [
-        "Our cache uses port 6380.",
-        "Which port was it?",
-        "New topic: cat food?",
-        "Back to the cache: the port?",
-    ],
-    "mixed": ["我们的 Redis cache 用 6380。", "port 是多少来着？", "换个话题：cat food？", "Back to the cache：port？"],
-}
-each_language = pytest.mark.parametrize("language", TALKS)
-
 
 @pytest.fixture
 def server() -> Iterator[MiniMaxServer]:
@@ -59,21 +47,23 @@ def recorded(file: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
-@each_language
-def test_the_model_is_sent_what_the_gatekeeper_chooses(language: str, server: MiniMaxServer, tmp_path: Path) -> None:
+@from_file("questions")
+def test_the_model_is_sent_what_the_gatekeeper_chooses(
+    questions: list[str], server: MiniMaxServer, tmp_path: Path
+) -> None:
     """000-51, 000-52, 000-53: asserted on the wire."""
     from gatekeeper_cli.explanation import shown_dollars
 
     prices = prices_of_model("MiniMax-M2.7")
     assert prices is not None
     file = tmp_path / "chat.jsonl"
-    done = chat(server, "--history", file, "--budget", "40", lines=TALKS[language])
+    done = chat(server, "--history", file, "--budget", "40", lines=questions)
     assert (done.exit_code, done.stderr) == (0, "")
     gatekeeper, said = ContextGatekeeper(40), list[Message]()
     answers = [message["content"] for message in recorded(file) if message["role"] == "assistant"]
     statuses = [line for line in done.stdout.splitlines() if " tokens sent, " in line]
     assert len(server.requests) == len(answers) == len(statuses) == 4
-    for request, question, answer, status in zip(server.requests, TALKS[language], answers, statuses, strict=True):
+    for request, question, answer, status in zip(server.requests, questions, answers, statuses, strict=True):
         messages = gatekeeper.explain(question).to_messages()
         assert request.body["messages"] == messages
         assert f"> {question}\n{answer}\n{status}\n" in done.stdout
@@ -105,20 +95,6 @@ def test_a_failed_answer_is_one_line_and_the_chat_goes_on(fault: str, server: Mi
     assert line.endswith("; nothing was recorded")
     assert [message["content"] for message in recorded(file)] == ["first", "first answer", "third", "third answer"]
     assert "second" not in json.dumps(server.requests[-1].body)
-
-
-@pytest.mark.parametrize("options", [["--env-file", "own.env"], []], ids=["a file that is named", "a folder's .env"])
-def test_the_key_may_stand_in_a_file(
-    options: list[str], server: MiniMaxServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """000-56: the .env format."""
-    monkeypatch.chdir(tmp_path)
-    written = f"MINIMAX_API_KEY={API_KEY}\nMINIMAX_BASE_URL={server.base_url}\n"
-    (tmp_path / (options[-1] if options else ".env")).write_text(written, encoding="utf-8")
-    done = chat(None, *options)
-    assert (done.exit_code, done.stderr) == (0, "")
-    assert "回答 about hello" in done.stdout
-    assert len(server.requests) == 1
 
 
 def test_any_address_can_be_named(server: MiniMaxServer) -> None:

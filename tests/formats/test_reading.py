@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
 import io
 import json
 import subprocess
@@ -326,28 +324,8 @@ def written(messages: Sequence[Message], form: str) -> tuple[str, Counter[str]]:
     return text, left_out
 
 
-def test_what_is_written_is_told_again_by_its_content(folder: Folder) -> None:
-    messages = [Message(*pair) for pair in as_said([("端口?", "6380"), ("next?", "x")])]
-    for name in WRITABLE:
-        text, left_out = written(messages, name)
-        reading = folder.read(text)
-        assert (reading.form, list(reading.messages), left_out) == (name.removesuffix("-lines"), messages, Counter())
-
-
-wild_texts = st.text(st.characters(codec=None), max_size=30) | st.sampled_from(
-    [
-        "",
-        "## User",
-        "**User:** x",
-        "```\n## User",
-        "```\n~~~\n```\n~~~",
-        "a\n---",
-        "---",
-        "\\## User",
-        "\\\\---",
-        "用户：好",
-    ]
-)
+[[WILD]] = rows("reading", "wild")
+wild_texts = st.text(st.characters(codec=None), max_size=30) | st.sampled_from(WILD)
 
 
 @st.composite
@@ -474,13 +452,6 @@ def test_what_no_format_can_hold_is_counted() -> None:
 
 
 # --- the package and its examples ---------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["", ".base", ".cursor", ".markdown", ".reading"])
-def test_the_examples_in_the_docstrings_run(name: str) -> None:
-    failed, attempted = doctest.testmod(importlib.import_module(f"gatekeeper_formats{name}"))
-    assert attempted
-    assert failed == 0
 
 
 def test_the_readers_need_the_standard_library_and_the_core_alone() -> None:

@@ -31,13 +31,7 @@ from gatekeeper_core.errors import ConfigError, MessageFormatError
 from gatekeeper_core.fences import BLANKS, LOOKALIKES, fence
 from gatekeeper_core.messages import Message, group_turns, validate_messages
 from gatekeeper_core.native.reading import read_native
-from gatekeeper_core.selection.anchors import (
-    MAX_QUERY_ANCHORS,
-    count_terms,
-    extract_anchors,
-    query_terms,
-    terms_in,
-)
+from gatekeeper_core.selection.anchors import MAX_QUERY_ANCHORS, count_terms, extract_anchors, query_terms, terms_in
 from gatekeeper_core.selection.cues import ends_with_question, read_cues, without_cues
 from gatekeeper_core.storage import codec as stored
 from gatekeeper_core.storage.base import EarlierText, Memory
@@ -277,6 +271,7 @@ def stream(data: bytes) -> None:
     shown = "".join(assembly.add(json.dumps(chunk)) for chunk in chunks)
     assembly.add('{"choices": [{"delta": {}, "finish_reason": "stop"}]}')
     last, reply = assembly.end()
+    assert assembly.text == shown + last
     # Two escaped surrogates that meet in one piece are one character.
     assert _joined(shown + last) == _joined(reply.text) == _joined(split_thinking(said)[1])
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import builtins
 import json
-import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
 
 from tests.case_files import from_file
+from tests.command import MAIN
 from tests.store_contract import fill
 from tests.test_store_command import run
+from tests.test_without_extra import run_without
 
 if TYPE_CHECKING:
     from gatekeeper_postgres import PostgresStore
@@ -51,17 +51,7 @@ def test_a_store_that_is_not_there_is_one_line_and_exit_status_2(
         assert connection.execute(query, ()).fetchone() == (0,)
 
 
-def test_without_the_extra_the_line_that_installs_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    load = builtins.__import__
-
-    def without_psycopg(name: str, *more: Any, **named: Any) -> Any:
-        if name.partition(".")[0] in ("psycopg", "psycopg_pool"):
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-        return load(name, *more, **named)
-
-    for name in [name for name in sys.modules if name.partition(".")[0] == "gatekeeper_postgres"]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setattr(builtins, "__import__", without_psycopg)
-    done = run("info", "postgresql://127.0.0.1/chats")
-    assert done.exit_code == 2
+def test_without_the_extra_the_line_that_installs_it_is_named() -> None:
+    done = run_without(["psycopg", "psycopg_pool"], MAIN, "store", "info", "postgresql://127.0.0.1/chats")
+    assert done.returncode == 2
     assert 'pip install "context-gatekeeper[postgres]"' in done.stderr

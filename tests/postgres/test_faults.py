@@ -27,12 +27,7 @@ from tests.fault_record import fault_round
 from tests.memory_store_contract import record
 from tests.message_store_contract import ids_of, said
 from tests.servers import PostgresServer, running_or_skipped
-from tests.storage.test_sqlite_faults import (
-    CALLS,
-    chance,
-    mix_all_calls,
-    rounds,
-)
+from tests.storage.test_sqlite_faults import CALLS, chance, mix_all_calls, rounds
 from tests.store_contract import fill
 
 if TYPE_CHECKING:

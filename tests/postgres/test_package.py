@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-import doctest
-import importlib
-import pkgutil
-
 import psycopg
 import pytest
 from psycopg import errors as server
 from psycopg_pool import PoolClosed, PoolTimeout
 
-import gatekeeper_postgres
 from gatekeeper_core.errors import ConfigError, CorruptionError, StorageError
 from gatekeeper_postgres.connections import lock_on
 from gatekeeper_postgres.errors import UnfitTablesError, place_of, typed
-
-MODULES = [found.name for found in pkgutil.iter_modules(gatekeeper_postgres.__path__, "gatekeeper_postgres.")]
-
-
-@pytest.mark.parametrize("name", MODULES)
-def test_the_examples_in_the_docstrings_run(name: str) -> None:
-    failed, _ = doctest.testmod(importlib.import_module(name))
-    assert failed == 0
 
 
 @pytest.mark.parametrize(

@@ -9,14 +9,7 @@ from typing import Any
 
 import pytest
 
-from gatekeeper_core import (
-    ConfigError,
-    ContextGatekeeper,
-    GatekeeperError,
-    Message,
-    Selection,
-    ToolCall,
-)
+from gatekeeper_core import ConfigError, ContextGatekeeper, GatekeeperError, Message, Selection, ToolCall
 from gatekeeper_core.messages import Turn, group_turns
 from gatekeeper_core.tokens import count_messages, estimate_text_tokens
 from tests.case_files import from_file

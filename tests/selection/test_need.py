@@ -10,13 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, Selection
-from gatekeeper_core.selection.need import (
-    coverage_at,
-    need_weights,
-    price_of,
-    smallest_form,
-    tokens_worth,
-)
+from gatekeeper_core.selection.need import coverage_at, need_weights, price_of, smallest_form, tokens_worth
 from tests.case_files import from_file, rows
 
 needs = st.floats(0, 1)

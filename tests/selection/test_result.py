@@ -12,6 +12,7 @@ from gatekeeper_core.selection.result import SCHEMA_VERSION
 from gatekeeper_core.selection.topics import Verdict
 from gatekeeper_core.tokens import estimate_text_tokens
 from gatekeeper_core.vectors import dot, packed
+from tests.case_files import from_file
 from tests.tiny_embedder import TinyEmbedder
 
 REDIS = [
@@ -81,27 +82,11 @@ def test_a_turn_that_shares_nothing_says_so_and_what_would_find_it() -> None:
     assert all(anchor in "".join(NOODLES[0]) for anchor in decision.kept_with)
 
 
-REASONS = [
-    ("Redis password file?", 3, "link", "newest_turn"),
-    ("换个话题，Redis port?", 2, "cover", "evidence"),
-    ("New topic: compare the server of Minecraft, Terraria, Factorio and Redis", 3, "cover", "low_need"),
-    ("换个话题，红烧肉要炖多久", 2, "recall", "no_shared_anchor"),
-    ("What did I ask you?", 0, "overview", "overview"),
-    ("我问过你什么？", 0, "overview", "overview"),
-]
-
-
-@pytest.mark.parametrize(("query", "turn_id", "stage", "why"), REASONS)
+@from_file("query", "turn_id", "stage", "why")
 def test_each_reason_comes_with_the_stage_that_decided(query: str, turn_id: int, stage: str, why: str) -> None:
     """000-16: in Chinese, English and both."""
     decision = gatekeeper_of(NOODLES + REDIS).explain(query).decision(turn_id)
     assert (decision.stage, decision.why) == (stage, why)
-
-
-@pytest.mark.parametrize("turn_id", ["0", None, 0.0, True])
-def test_a_decision_is_asked_for_by_number(turn_id: Any) -> None:
-    with pytest.raises(TypeError, match="turn_id must be an int"):
-        gatekeeper_of(REDIS).explain("Redis").decision(turn_id)
 
 
 @pytest.mark.parametrize("turn_id", [-1, 2, 10**9])

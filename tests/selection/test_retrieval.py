@@ -13,13 +13,7 @@ from gatekeeper_core.selection import expansion, retrieval
 from gatekeeper_core.selection.anchors import count_terms, stem
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.meaning import Meaning, QueryVector
-from gatekeeper_core.selection.retrieval import (
-    Query,
-    Score,
-    expand_query,
-    read_query,
-    score_turns,
-)
+from gatekeeper_core.selection.retrieval import Query, Score, expand_query, read_query, score_turns
 from gatekeeper_core.selection.settings import GatekeeperConfig
 from gatekeeper_core.vectors import packed
 from tests.case_files import from_file

@@ -7,11 +7,7 @@ from array import array
 
 import pytest
 
-from gatekeeper_core.storage.codec import (
-    decode_memory,
-    decode_message,
-    encode_vector,
-)
+from gatekeeper_core.storage.codec import decode_memory, decode_message, encode_vector
 
 
 @pytest.mark.parametrize(

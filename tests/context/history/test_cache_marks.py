@@ -6,14 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core import (
-    ContextGatekeeper,
-    HistoryConfig,
-    HistoryView,
-    ModelPrices,
-    keep,
-    select_history,
-)
+from gatekeeper_core import ContextGatekeeper, HistoryConfig, HistoryView, ModelPrices, keep, select_history
 from gatekeeper_core.context.history.cache_marks import mark_cached, plan_marks
 from gatekeeper_core.context.history.view import ThreadState
 from gatekeeper_core.native.cache_marks import marks_in

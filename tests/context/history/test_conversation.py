@@ -19,6 +19,7 @@ from gatekeeper_core.events import COMPRESSION_STEP
 from gatekeeper_core.messages import Message, is_summary
 from gatekeeper_core.token_estimate import budget_for, budget_within
 from gatekeeper_core.tokens import checked_counter, count_messages, estimate_text_tokens
+from tests.case_files import from_file
 from tests.loops import (
     PROVIDERS,
     assistant,
@@ -186,15 +187,7 @@ def test_compress_estimates_with_its_own_counter(text: str) -> None:
     assert ContextCompressor(10).estimate_tokens(messages) == count_messages(messages)
 
 
-@pytest.mark.parametrize(
-    ("limit", "strategy", "level", "steps"),
-    [
-        (10_000, "none", "DEBUG", []),
-        (400, "summary", "INFO", ["summary"]),
-        (170, "aggressive", "INFO", ["aggressive"]),
-        (140, "truncate", "INFO", ["aggressive"]),
-    ],
-)
+@from_file("limit", "strategy", "level", "steps")
 def test_compress_logs_one_record_a_call(
     limit: int, strategy: str, level: str, steps: list[str], caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -6,14 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core import (
-    ContextGatekeeper,
-    HistoryConfig,
-    RunConfig,
-    keep,
-    read_messages,
-    select_history,
-)
+from gatekeeper_core import ContextGatekeeper, HistoryConfig, RunConfig, keep, read_messages, select_history
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.view import HistoryView

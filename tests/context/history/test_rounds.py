@@ -8,13 +8,7 @@ from typing import Any
 import pytest
 
 from gatekeeper_core.context.history.conversation import ContextCompressor
-from gatekeeper_core.context.history.rounds import (
-    Counts,
-    counts_in,
-    fold_rounds,
-    placeholder,
-    read_rounds,
-)
+from gatekeeper_core.context.history.rounds import Counts, counts_in, fold_rounds, placeholder, read_rounds
 from gatekeeper_core.context.history.tool_loop import compact_messages
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.pointers import pointers_in
@@ -22,14 +16,8 @@ from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
 from gatekeeper_core.fences import fence
 from gatekeeper_core.messages import Message, is_summary
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
-from tests.loops import (
-    calls,
-    compressed,
-    pointer,
-    result,
-    system,
-    user,
-)
+from tests.case_files import from_file
+from tests.loops import calls, compressed, pointer, result, system, user
 
 THREE_ROUNDS = [
     *(system(), user("修复部署")),
@@ -55,14 +43,7 @@ def test_a_round_with_a_call_that_has_no_result_is_open() -> None:
 # --- folding
 
 
-@pytest.mark.parametrize(
-    ("keep", "expected"),
-    [
-        (0, ["be brief", "修复部署", "[已执行 4 次工具调用,最近结果见下文]"]),
-        (1, ["be brief", "修复部署", "[已执行 3 次工具调用,最近结果见下文]", "", "fine"]),
-        (2, ["be brief", "修复部署", "[已执行 1 次工具调用,最近结果见下文]", "", "log two", "日志 two", "", "fine"]),
-    ],
-)
+@from_file("keep", "expected")
 def test_the_oldest_rounds_become_one_summary_that_counts_calls(keep: int, expected: list[str]) -> None:
     """002-14, 002-15, 002-20: N counts calls, not rounds or messages, and the summary stands behind the user's text."""
     folding = fold_rounds(THREE_ROUNDS, keep)

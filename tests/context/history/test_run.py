@@ -24,19 +24,9 @@ from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
 from gatekeeper_core.messages import Message, ToolCall, is_summary
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from gatekeeper_core.tokens import TokenCounter, count_messages
+from tests.case_files import from_file
 from tests.histories import view_with
-from tests.loops import (
-    PROVIDERS,
-    calls,
-    conversations,
-    outputs,
-    pointer,
-    result,
-    rounds,
-    texts,
-    user,
-    violations,
-)
+from tests.loops import PROVIDERS, calls, conversations, outputs, pointer, result, rounds, texts, user, violations
 
 
 def loop(count: int, text: str = "x" * 84) -> list[Message]:
@@ -150,15 +140,7 @@ def test_a_long_run_compresses_each_result_once(text: str) -> None:
     assert set(asked.values()) == {1}
 
 
-@pytest.mark.parametrize(
-    ("question", "locale", "word"),
-    [
-        ("修好 build", None, "工具调用"),
-        ("fix it", None, "tool calls"),
-        ("fix it", "zh", "工具调用"),
-        ("修", "en", "tool calls"),
-    ],
-)
+@from_file("question", "locale", "word")
 def test_the_placeholder_speaks_the_language_of_the_question(question: str, locale: Any, word: str) -> None:
     """002-34."""
     assert word in shrunk([user(question), *loop(6)], 10, locale=locale).replaced[0][1].text
@@ -167,14 +149,7 @@ def test_the_placeholder_speaks_the_language_of_the_question(question: str, loca
 # --- in a history
 
 
-@pytest.mark.parametrize(
-    ("question", "tool", "path", "line"),
-    [
-        ("Which test fails?", "read", "src/orders/tax_2024.py", "assertion failed at line "),
-        ("哪个测试失败了？", "读取", "src/订单/税率_2024.py", "断言失败，位于第 "),
-        ("哪个 test 失败了?", "read", "订单/tax_2024.py 的 parseRate", "AssertionError 断言失败 line "),
-    ],
-)
+@from_file("question", "tool", "path", "line")
 def test_a_value_of_a_folded_call_is_still_in_the_prompt(question: str, tool: str, path: str, line: str) -> None:
     messages = [user(question)]
     for at in range(12):
@@ -191,14 +166,7 @@ def test_a_value_of_a_folded_call_is_still_in_the_prompt(question: str, tool: st
     assert "(order_29)" in summary
 
 
-@pytest.mark.parametrize(
-    ("question", "tool", "text"),
-    [
-        ("Which test fails?", "grep", "hits in {} and more "),
-        ("哪个测试失败了？", "搜索", "命中 {}，还有别的 "),
-        ("哪个 test 失败了?", "搜索", "命中 {} and more "),
-    ],
-)
+@from_file("question", "tool", "text")
 def test_what_an_action_named_again_outlives_what_none_did(question: str, tool: str, text: str) -> None:
     messages = [user(f"{question} (job_0007)")]
     for at in range(40):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import re
-import threading
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import Any, NoReturn
@@ -30,13 +29,11 @@ from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.select import select_past
 from gatekeeper_core.context.history.view import HistoryStatus, HistoryView
-from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.messages import Message, ToolCall, Turn, is_summary, validate_messages
-from gatekeeper_core.pricing.policy import PolicyState
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import checked_counter, count_messages, describe_counter, estimate_text_tokens
 from tests import concepts, talks
-from tests.case_files import from_file
+from tests.case_files import from_file, rows
 from tests.histories import config_of, view_with
 from tests.loops import PROVIDERS, assistant, calls, loop, result, rounds, system, user
 from tests.native_lists import CHAT, FORMATS, Asked, Native, Round
@@ -341,16 +338,6 @@ def test_whether_anything_fits_is_found_out_anew_at_each_step(status: HistorySta
 # --- messages that are no question
 
 
-def noted(messages: Sequence[Message], notes: Iterable[int], *, token_budget: int = 1000) -> HistoryView:
-    """Return the view of a conversation that holds such messages, as an adapter gets it."""
-    return select_past(
-        read_history(messages, notes=tuple(notes)),
-        gatekeeper=ContextGatekeeper(config=WHOLE, token_counter=estimate_text_tokens),
-        config=config_of(token_budget=token_budget, on_error="raise", keep_newest=0, pin_instructions=False),
-        request=HistoryRequest(),
-    )
-
-
 ENGLISH, PORT = TALKS["english"]
 SUMMARY = user(f"Summary of before: sourdough, choir. {PORT}")
 CALLED = [calls("c"), result("c"), assistant("The Redis cache was on port 6380.")]
@@ -370,7 +357,12 @@ NOTED: dict[str, tuple[list[Message], int, tuple[int, ...], int]] = {
 def test_a_summary_is_kept_and_is_no_question(
     messages: list[Message], at: int, kept: tuple[int, ...], turns: int
 ) -> None:
-    view = noted(messages, [at])
+    view = select_past(
+        read_history(messages, notes=(at,)),
+        gatekeeper=ContextGatekeeper(config=WHOLE, token_counter=estimate_text_tokens),
+        config=config_of(token_budget=1000, on_error="raise", keep_newest=0, pin_instructions=False),
+        request=HistoryRequest(),
+    )
     assert (view.kept, view.turn_count) == (kept, turns)
 
 
@@ -447,22 +439,6 @@ def test_a_run_keeps_its_past_when_the_index_fails_in_the_middle_of_it() -> None
     assert (again.turns, again.status) == (first.turns, "fallback")
 
 
-@pytest.mark.parametrize(
-    ("argument", "arguments"),
-    [
-        ("query", {"query": 3}),
-        ("gatekeeper", {"gatekeeper": "minimal"}),
-        ("state", {"state": "x"}),
-        ("state", {"state": PolicyState()}),
-        (r"messages\[0\]", {"messages": ["a"], "pinned": [0]}),
-        *((name, {name: wrong}) for name in ("pinned", "exclude") for wrong in ([True], [1.0], "0", 0, None)),
-    ],
-)
-def test_an_argument_of_the_wrong_type_is_named(argument: str, arguments: dict[str, Any]) -> None:
-    with pytest.raises(TypeError, match=f"^{argument} must "):
-        view_of(**{"messages": [user()], **arguments})
-
-
 # --- reading
 
 
@@ -479,22 +455,14 @@ def test_no_text_raises(text: str) -> None:
     view_of(messages, query=text, pinned=[0, 1], exclude=["x"], token_budget=10**6)
 
 
-THREE_TALKS = pytest.mark.parametrize(
-    ("paste", "question", "answer", "now"),
-    [
-        ("缓存日志 " * 400, "Redis 端口是多少？", "6380。", "新话题：面包烤多久？"),
-        ("cache log " * 400, "Which port does Redis use?", "6380.", "New topic: how long does bread bake?"),
-        ("cache 日志 " * 400, "Redis 的 port 是多少？", "6380。", "New topic: 面包烤多久？"),
-    ],
-    ids=["zh", "en", "mixed"],
-)
+THREE_TALKS = pytest.mark.parametrize(("paste", "question", "answer", "now"), rows("select", "pasted"))
 
 
 @THREE_TALKS
 def test_a_paste_that_was_refused_does_not_stay_in_each_later_request(
     paste: str, question: str, answer: str, now: str
 ) -> None:
-    talk = [user(paste), user(question), assistant(answer), user(now)]
+    talk = [user(paste * 400), user(question), assistant(answer), user(now)]
     view = view_of(talk, token_budget=300)
     assert 0 not in view.kept
     assert view.tokens <= 300
@@ -644,21 +612,6 @@ def test_with_an_embedder_a_question_finds_its_turn_without_a_shared_word(kind: 
     assert concepts.WANTED[kind] in view.turns
     assert view.selection
     assert view.selection.decision(concepts.WANTED[kind]).why == "meaning"
-
-
-def test_a_failing_or_slow_embedder_leaves_the_words() -> None:
-    def fails(_texts: object, /) -> Any:
-        raise ConnectionError("green tea")
-
-    hung = threading.Event()
-    messages = [*concepts.TALK, user("周五的 meeting 几点？")]
-    expected = select_history(messages, config=concepts.AT_ONCE)
-    slow = TextEncoder(lambda texts: hung.wait(), timeout_seconds=0.05)
-    for embedder, reason in ((fails, "error: ConnectionError"), (slow, "late")):
-        view = select_history(messages, gatekeeper=ContextGatekeeper(embedder=embedder), config=concepts.AT_ONCE)
-        assert view.selection
-        assert (view.kept, view.selection.embedder_missed) == (expected.kept, reason)
-    hung.set()
 
 
 # --- messages out

@@ -11,11 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.history.rounds import counts_of, read_rounds
-from gatekeeper_core.context.history.tool_loop import (
-    Compaction,
-    compact_in_place,
-    compact_messages,
-)
+from gatekeeper_core.context.history.tool_loop import Compaction, compact_in_place, compact_messages
 from gatekeeper_core.context.tool_results.context import ResultContext
 from gatekeeper_core.messages import Message, is_summary
 from gatekeeper_core.token_estimate import TokenEstimator, budget_for, budget_within

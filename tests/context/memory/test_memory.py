@@ -234,28 +234,6 @@ def test_an_id_is_the_same_on_every_machine() -> None:
     assert made[0].id == "fb72ea9dbb0cb4bbcdc96b71"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        ({"text": " "}, ConfigError),
-        ({"text": None}, TypeError),
-        ({"text": "x" * 2001}, ConfigError),
-        ({"category": "hobby"}, ConfigError),
-        ({"key": ""}, ConfigError),
-        ({"thread": 7}, TypeError),
-        ({"seq": -1}, ConfigError),
-        ({"seq": "1"}, TypeError),
-        ({"valid_to": "soon"}, TypeError),
-        ({"valid_to": float("nan")}, ConfigError),
-        ({"scope": MemoryScope("", "ann")}, ConfigError),
-        ({"scope": None}, TypeError),
-    ],
-)
-def test_a_memory_that_cannot_be_is_refused(arguments: Any, error: type[Exception]) -> None:
-    with pytest.raises(error):
-        LongTermMemory(InMemoryStore()).add(**{"scope": ANN, "text": "tea", "category": "fact", **arguments})
-
-
 @from_file("text", "named")
 def test_a_memory_is_named_by_its_telling_words(text: str, named: list[str]) -> None:
     memory = LongTermMemory(InMemoryStore())

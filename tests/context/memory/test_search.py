@@ -12,11 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.memory.memory import LongTermMemory
-from gatekeeper_core.context.memory.search import (
-    MemoryHits,
-    question_terms,
-)
-from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.context.memory.search import MemoryHits, question_terms
 from gatekeeper_core.storage.base import Memory, MemoryRecord, MemoryScope
 from gatekeeper_core.storage.sqlite import InMemoryStore
 
@@ -214,35 +210,3 @@ def test_ties_are_broken_by_time_then_place_then_id() -> None:
 
 
 # --- values ----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("settings", "error"),
-    [
-        *(({"min_similarity": number}, ConfigError) for number in (1.1, -0.1)),
-        *(({"min_similarity": "1"}, TypeError), ({"related_cosine": 0}, ConfigError)),
-        *(({"related_cosine": 1.0}, ConfigError), ({"related_cosine": "0.3"}, TypeError)),
-    ],
-)
-def test_an_impossible_setting_or_calibration_is_refused(settings: dict[str, Any], error: type[Exception]) -> None:
-    def embedder(texts: Sequence[str]) -> list[list[float]]:
-        return [[1.0] for _ in texts]
-
-    vars(embedder).update(settings)
-    settings.pop("related_cosine", None)
-    with pytest.raises(error, match=next(iter(vars(embedder)))):
-        LongTermMemory(InMemoryStore(), embedder=embedder, **settings)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        *(({"query": 7}, TypeError), ({"limit": 0}, ConfigError), ({"limit": True}, TypeError)),
-        *(({"min_similarity": 1.5}, ConfigError), ({"categories": "fact"}, TypeError)),
-        *(({"categories": ["hobby"]}, ConfigError), ({"before": [None]}, TypeError)),
-        *(({"scope": ("default", "ann")}, TypeError), ({"scope": MemoryScope("default", "")}, ConfigError)),
-    ],
-)
-def test_a_question_that_cannot_be_is_refused(arguments: Any, error: type[Exception]) -> None:
-    with pytest.raises(error):
-        LongTermMemory(InMemoryStore()).search(**{"scope": ANN, "query": "tea", **arguments})

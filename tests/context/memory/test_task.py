@@ -179,23 +179,15 @@ def test_what_asks_for_nothing_changes_nothing_even_on_a_switch(later: str) -> N
     assert after.upto_seq == 2
 
 
-@pytest.mark.parametrize(
-    ("later", "verdict", "goal"),
-    [
-        ("不对，我问的是端口怎么改？", SWITCH, Note("deploy the cache", 0)),
-        ("No, I meant: which port is it on?", SWITCH, Note("deploy the cache", 0)),
-        ("new task: the invoice export", STAY, Note("the invoice export", 2)),
-        ("先不做这个，改成写邮件", STAY, Note("写邮件", 2)),
-        ("换个话题，酸面包要发酵多久？", None, Note("换个话题，酸面包要发酵多久？", 2)),
-    ],
-)
+@from_file("later", "decision", "goal")
 def test_a_correction_never_replaces_the_goal_and_a_wording_may(
-    later: str, verdict: Verdict | None, goal: Note
+    later: str, decision: str | None, goal: list[Any]
 ) -> None:
     """004-64."""
+    verdict = {"switch": SWITCH, "continue": STAY, None: None}[decision]
     task = tracker().update(talk("deploy the cache", assistant(), later), verdict=verdict)
-    assert task.goal == goal
-    assert len(task.sub_requests) == (goal.seq == 0)
+    assert task.goal == Note(*goal)
+    assert len(task.sub_requests) == (goal[1] == 0)
 
 
 @pytest.mark.parametrize(

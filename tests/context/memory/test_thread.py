@@ -10,13 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.memory.constraints import ThreadConstraints
-from gatekeeper_core.context.memory.thread import (
-    WRITE_ATTEMPTS,
-    StoredThreads,
-    Thread,
-    retry_conflicts,
-)
-from gatekeeper_core.errors import ConfigError, ConflictError, ConstraintLimitError, CorruptionError, StaleReadError
+from gatekeeper_core.context.memory.thread import WRITE_ATTEMPTS, StoredThreads, Thread, retry_conflicts
+from gatekeeper_core.errors import ConflictError, ConstraintLimitError, CorruptionError, StaleReadError
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall
 from gatekeeper_core.storage.sqlite import InMemoryStore
 from tests.loops import conversations
@@ -31,13 +26,6 @@ def test_a_thread_holds_its_messages_as_a_tuple_and_numbers_them_from_zero() -> 
     assert Thread("t1").last_seq == -1
     with pytest.raises(TypeError, match=r"Thread\.messages\[2\] must be a Message"):
         thread.continued(["6380"])  # type: ignore[list-item]
-
-
-@pytest.mark.parametrize("name", ["id", "tenant", "user"])
-def test_a_name_that_is_empty_or_no_text_is_refused_and_named(name: str) -> None:
-    for value, error, reason in (("", ConfigError, "not be empty"), (7, TypeError, "be a str")):
-        with pytest.raises(error, match=rf"Thread\.{name} must {reason}"):
-            Thread(**{"id": "t1", name: value})  # type: ignore[arg-type]
 
 
 # --- digests

@@ -336,32 +336,12 @@ def test_the_prompts_of_the_threads_used_last_are_compared() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "name"),
-    [(("talk", "q", "s"), "thread"), ((None, 7, "s"), "prompt"), ((None, "q", None), "system_prompt")],
+    "settings",
+    [{"reserve_tokens": 1}, {"shadow": True}, {"run": None}, {"token_budget": 5_000}, {"strategy": "window"}],
 )
-def test_arguments_of_the_wrong_type_are_named(arguments: tuple[Any, Any, Any], name: str) -> None:
-    with pytest.raises(TypeError, match=f"{name} must be"):
-        ContextBuilder().build(*arguments)
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"total_budget": 0},
-        {"history": HistoryConfig(token_budget=5_000)},
-        {"history": HistoryConfig(keep_newest=3, reserve_tokens=1)},
-        {"history": HistoryConfig(keep_newest=3, shadow=True)},
-        {"history": HistoryConfig(keep_newest=3, run=None)},
-        {"history": HistoryConfig(strategy="window", keep_newest=20)},
-        {"locale": "fr"},
-        {"call_timeout_ms": -1},
-        {"memory_limit": 0},
-        {"max_message_tokens": 0},
-    ],
-)
-def test_impossible_settings_are_refused(changes: dict[str, Any]) -> None:
+def test_settings_of_a_history_that_are_the_builders_own_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(ConfigError):
-        ContextBuilderConfig(**changes)
+        ContextBuilderConfig(history=HistoryConfig(keep_newest=3, **settings))
 
 
 def test_a_summary_of_what_is_sent_anyway_is_left_out() -> None:
@@ -582,11 +562,6 @@ def test_a_system_message_within_a_thread_stays_in_its_place() -> None:
     assert context.messages[at + 1].text == "Which port?"
     rendered = context.render(provider="anthropic")
     assert [message.role for message in rendered].count("system") == 1
-
-
-def test_shares_of_more_than_all_are_refused() -> None:
-    with pytest.raises(ConfigError, match="1000 thousandths at most, got 1001"):
-        BudgetShares(summary=101)
 
 
 SECRETS = [

@@ -55,11 +55,6 @@ PAYLOADS = payloads()
 STRIDE = 16  # each place gets another sixteenth of them
 
 
-def outside(text: str) -> str:
-    """Return what stands in a system message outside of fences, and of the quotation in the pin."""
-    return GOAL.sub("", FENCED.sub("", text))
-
-
 class Case(NamedTuple):
     """A conversation with a payload in one place."""
 
@@ -173,7 +168,7 @@ def system_texts(context: BuiltContext) -> Iterator[str]:
 
 def assert_data(context: BuiltContext) -> None:
     for text in system_texts(context):
-        assert CANARY not in outside(text)
+        assert CANARY not in GOAL.sub("", FENCED.sub("", text))
 
 
 @pytest.mark.parametrize("session_key", [None, KEY], ids=["no key", "a key"])

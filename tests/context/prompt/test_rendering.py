@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.prompt.rendering import OPENING, PinRole, render_parts
-from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import MediaPart, Message, Provider, TextPart, ToolCall, validate_messages
 from tests.context.prompt.test_request import any_message, mended
 
@@ -101,17 +100,3 @@ def test_gemini_gets_answers_in_a_row_as_one_with_their_media() -> None:
     assert [one.sources for one in render_parts(messages, provider="gemini")] == [(0,), (1, 2, 3), (4,)]
     assert rendered[1].content == (TextPart("well"), TextPart("see"), MediaPart("image"), TextPart("looking"))
     assert rendered[1].tool_calls == call.tool_calls
-
-
-@pytest.mark.parametrize("pin_as", ["system", "developer"])
-@pytest.mark.parametrize("provider", ["anthropic", "gemini", "minimax"])
-def test_a_pin_that_the_provider_would_refuse_is_refused_here(provider: Provider, pin_as: PinRole) -> None:
-    with pytest.raises(ConfigError, match="user_suffix"):
-        render_messages([ASKED, PIN], provider=provider, pin=1, pin_as=pin_as)
-
-
-def test_unknown_words_are_refused() -> None:
-    with pytest.raises(ConfigError, match="provider must be one of openai"):
-        render_messages([ASKED], provider="bard")
-    with pytest.raises(ConfigError, match="pin_as must be one of system"):
-        render_messages([ASKED], provider="openai", pin_as="tool")

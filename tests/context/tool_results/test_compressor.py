@@ -13,9 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.tool_outputs import Output, generated
-from gatekeeper_core.context.tool_results.compressor import (
-    ToolResultCompressor,
-)
+from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.context import ResultContext
 from gatekeeper_core.context.tool_results.digest import Digest, Task
 from gatekeeper_core.context.tool_results.pointers import pointers_in
@@ -336,35 +334,6 @@ def test_of_a_very_long_result_a_bounded_part_is_read_and_every_failure_found() 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "match"),
-    [
-        ({"text": b"x"}, "text must be a str"),
-        ({"tool_name": 7}, "tool_name"),
-        ({"query": 7}, "query"),
-        ({"age_rounds": "1"}, "age_rounds"),
-    ],
-)
-def test_a_wrong_type_is_named(arguments: dict[str, Any], match: str) -> None:
-    with pytest.raises(TypeError, match=match):
-        ToolResultCompressor().compress(**{"text": "x", **arguments})
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"min_chars": -1},
-        {"max_tokens": 10},
-        {"byte_limits": {"x": 3}},
-    ],
-)
-def test_impossible_settings_are_refused(settings: dict[str, Any]) -> None:
-    with pytest.raises(ConfigError):
-        ToolResultCompressor(**settings)
-    with pytest.raises(TypeError, match=r"working_memory must be .*, got InMemoryBlobStore"):
-        ToolResultCompressor(working_memory=InMemoryBlobStore())  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
     ("text", "age", "is_offloaded"),
     [("缓存" * 1_330, 0, False), ("缓存" * 1_334, 0, True), ("缓存" * 499, 3, False), ("缓存" * 500, 3, True)],
 )
@@ -432,10 +401,6 @@ LOGS = {
 }
 
 
-def memories_of() -> ThreadMemories:
-    return ThreadMemories(InMemoryBlobStore(), b"a secret of the tests")
-
-
 owners = st.tuples(st.sampled_from(["a", "b", None]), st.sampled_from(["default", "acme"]))
 
 
@@ -444,7 +409,7 @@ def test_what_one_thread_remembers_never_answers_for_another_one(
     steps: list[tuple[tuple[str | None, str], str, int]],
 ) -> None:
     """004-37, 004-62: nor for the thread of another tenant with its name; without a name nothing is put aside."""
-    memories = memories_of()
+    memories = ThreadMemories(InMemoryBlobStore(), b"a secret of the tests")
     compressor = ToolResultCompressor(working_memory=memories)
     for (name, tenant), script, number in steps:
         log = f"{LOGS[script]}\n{number}"

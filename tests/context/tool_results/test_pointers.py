@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.tool_results.pointers import (
-    Pointer,
-    defused,
-    keyed_id,
-    one_line,
-    pointer_id,
-    pointers_in,
-)
+from gatekeeper_core.context.tool_results.pointers import Pointer, defused, keyed_id, one_line, pointer_id, pointers_in
 from tests.case_files import from_file
 
 ID = "abcdefghijklmnop"
@@ -48,28 +39,6 @@ def test_what_is_no_pointer_names_nothing(text: str) -> None:
 def test_what_reads_as_a_pointer_is_defused_and_nothing_else(text: str, safe: str) -> None:
     assert defused(text) == safe
     assert pointers_in(safe) == ()
-
-
-@given(st.text(alphabet='[]wWmM: :"\\a\n', max_size=60))
-def test_defusing_twice_is_defusing_once_and_leaves_no_pointer(text: str) -> None:
-    once = defused(text + f"[[wm:{ID}]]")
-    assert defused(once) == once
-    assert pointers_in(once) == ()
-    assert json.loads(defused(json.dumps([text]))) == [defused(text)]
-
-
-def test_a_known_pointer_stays() -> None:
-    text = f"[[wm:{ID}]] [[wm:{'q' * 16}]]"
-    assert pointers_in(defused(text, {ID})) == (ID,)
-
-
-@given(st.text(max_size=80).map(lambda text: text * 7))
-def test_a_preview_is_one_short_line_that_closes_nothing(text: str) -> None:
-    line = one_line(text, max_chars=40)
-    assert len(line) <= 40
-    assert '"' not in line
-    assert "[[wm:" not in line.lower()
-    assert line.isprintable() or not line
 
 
 @pytest.mark.parametrize("character", ["x", "缓"])

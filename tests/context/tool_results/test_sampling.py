@@ -19,13 +19,9 @@ def rows_in(text: str, asked: QueryMatcher, *, max_chars: int) -> tuple[Table, l
     return read
 
 
-def long_log(count: int = 40_000) -> list[str]:
-    return [f"12:00:00 INFO worker {at} finished" for at in range(count)]
-
-
 @from_file("query", "line")
 def test_a_line_of_failure_and_one_that_is_asked_for_are_read_wherever_they_stand(query: str | None, line: str) -> None:
-    lines = long_log()
+    lines = [f"12:00:00 INFO worker {at} finished" for at in range(40_000)]
     lines[23_457] = line
     sample = sample_lines("\n".join(lines), QueryMatcher(query), max_chars=50_000)
     assert sample.total == len(lines)

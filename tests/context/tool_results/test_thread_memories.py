@@ -17,7 +17,7 @@ from gatekeeper_core.context.tool_results.working_memory import (
     WorkingMemory,
     session_key,
 )
-from gatekeeper_core.errors import ConfigError, ForgottenError
+from gatekeeper_core.errors import ForgottenError
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from gatekeeper_core.storage.sqlite import SQLiteStore
 
@@ -117,36 +117,6 @@ def test_each_memory_has_the_settings() -> None:
     now[0] = 100.0
     put(memory, "c")
     assert memory.load(old) is None
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "said"),
-    [
-        ({"secret": b"fifteen bytes.."}, ConfigError, "secret must be 16 bytes"),
-        ({"secret": "k" * 32}, TypeError, "secret must be bytes"),
-        ({"quota_bytes": 0}, ConfigError, "quota_bytes"),
-        ({"max_ready": 0}, ConfigError, "max_ready"),
-        ({"ttl_seconds": 5}, ConfigError, "ttl_seconds"),
-        ({"token_counter": 5}, TypeError, "counter"),
-    ],
-)
-def test_impossible_settings_are_refused_at_once(arguments: dict[str, Any], error: type[Exception], said: str) -> None:
-    with pytest.raises(error, match=said):
-        ThreadMemories(**{"blobs": InMemoryBlobStore(), "secret": SECRET, **arguments})
-
-
-@pytest.mark.parametrize(
-    ("thread_id", "tenant", "error", "said"),
-    [
-        ("", "a", ConfigError, "thread_id must not be empty"),
-        ("t", "", ConfigError, "tenant must not be empty"),
-        (7, "a", TypeError, "thread_id must be a str, got int"),
-        ("t", b"a", TypeError, "tenant must be a str, got bytes"),
-    ],
-)
-def test_a_thread_needs_a_name(thread_id: Any, tenant: Any, error: type[Exception], said: str) -> None:
-    with pytest.raises(error, match=said):
-        memories_of().of(thread_id, tenant=tenant)
 
 
 def test_the_secret_is_not_shown() -> None:

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from gatekeeper_core.context.tool_results.pointers import Pointer
 from gatekeeper_core.context.tool_results.working_memory import UNKNOWN_POINTER, WorkingMemory
-from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from tests.case_files import from_file
 
@@ -202,40 +201,3 @@ def test_whoever_of_several_objects_does_it_the_quota_holds_and_texts_are_exact(
         else:
             memories[which] = memory_of(quota, blobs=blobs)
         assert memory.used_bytes <= quota
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        ({"quota_bytes": 0}, ConfigError),
-        ({"session_key": b"short"}, ConfigError),
-        ({"session_key": "k" * 32}, TypeError),
-        ({"ttl_seconds": 5}, ConfigError),
-    ],
-)
-def test_impossible_settings_are_refused(arguments: dict[str, object], error: type[Exception]) -> None:
-    with pytest.raises(error):
-        WorkingMemory(**{"blobs": InMemoryBlobStore(), "session_key": KEY, **arguments})  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error"),
-    [
-        ({"budget_tokens": 0}, ConfigError),
-        ({"start": -1}, ConfigError),
-        ({"lines": (0, 3)}, ConfigError),
-        ({"lines": (3, 2)}, ConfigError),
-        ({"lines": (1, 2), "query": "x"}, ConfigError),
-        ({"query": 7}, TypeError),
-        ({"start": "1"}, TypeError),
-    ],
-)
-def test_impossible_readings_are_refused(arguments: dict[str, object], error: type[Exception]) -> None:
-    memory = memory_of()
-    pointer = put(memory, "text")
-    with pytest.raises(error):
-        memory.read(pointer.id, **arguments)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="pointer must be a str"):
-        memory.read(7)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="text must be a str"):
-        memory.offload(b"bytes")  # type: ignore[arg-type]
