@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 TABLE = ROOT / "tests" / "size.tsv"
 FIELDS = 12
 ARGUMENTS = 7
-DOORS = ("tests/hooks",)
+DOORS = ("tests/hooks", "tests/mcp", "tests/serve")
 """Folders of tests with a row of their own: those of a door that is a package of its own."""
 WORD = re.compile(r"[\u4e00-\u9fff]|[^\W\u4e00-\u9fff]+")  # a Chinese character is a word
 Function = ast.FunctionDef | ast.AsyncFunctionDef
