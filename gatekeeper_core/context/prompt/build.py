@@ -129,8 +129,8 @@ def build_prompt(
     question_tokens = shares.current_input or _INPUT_TOKENS
     query = truncate_middle(prompt, question_tokens, token_counter=count) if is_cut else prompt
     is_missing = _prompt_is_missing(talk, prompt, options)
-    compress = BoundedCompressor(ThreadCompressor(parts.tool_results, thread.id if thread else None, talk.tenant), calls)
-    run = RunConfig(compress_result=compress if config.enable_tool_result_compression else None)
+    shrink = BoundedCompressor(ThreadCompressor(parts.tool_results, thread.id if thread else None, talk.tenant), calls)
+    run = RunConfig(compress_result=shrink if config.enable_tool_result_compression else None)
     request = make_request(
         talk.messages,
         Message("user", query) if is_missing else None,
