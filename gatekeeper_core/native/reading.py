@@ -108,14 +108,14 @@ class NativeMessages:
         found: dict[int, Item] = {}
         ours = self.messages
         for (start, stop), group in groupby(range(len(ours)), key=self.spans.__getitem__):
-            pieces = [Sent(ours[at], replaced.get(at, ours[at]) if at in kept else None) for at in group]
-            new = [sent for read, sent in pieces if sent is not None and sent is not read]
-            if summary := next(filter(is_summary, new), None):
-                found[start] = self.format.plain(summary)
-            elif all(sent is read for read, sent in pieces):
+            places = list(group)
+            sent = {at: replaced.get(at, ours[at]) for at in places if at in kept}
+            if len(sent) == len(places) and all(one is ours[at] for at, one in sent.items()):
                 found.update((at, self.items[at]) for at in range(start, stop))
-            elif any(sent is not None for _, sent in pieces):
-                found[start] = self.format.rewrite(self.items[start], pieces)
+            elif summary := next((one for at, one in sent.items() if one is not ours[at] and is_summary(one)), None):
+                found[start] = self.format.plain(summary)
+            elif sent:
+                found[start] = self.format.rewrite(self.items[start], [Sent(ours[at], sent.get(at)) for at in places])
         return found
 
 

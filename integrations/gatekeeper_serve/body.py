@@ -88,7 +88,7 @@ class JsonBody:
 
 
 def _after_space(text: str, at: int) -> int:
-    return _SPACE.match(text, at).end()  # type: ignore[union-attr]
+    return at if text[at : at + 1] not in " \t\r\n" else _SPACE.match(text, at).end()  # type: ignore[union-attr]
 
 
 def _inside(text: str, at: int, opening: str) -> int:
