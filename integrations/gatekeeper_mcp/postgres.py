@@ -174,7 +174,7 @@ class PostgresIndex(ChatIndex):
             transaction.execute(_COUNT, *self._key, _array(changed), _array(changed.values()))
 
     def _term(self, term: str) -> int:
-        """Return a term as it stands in the index.
+        """Return the number of a term in the index.
 
         Source: BLAKE2b, 64 bits: two of a million terms of a user are alike in one case of 30 million.
         """

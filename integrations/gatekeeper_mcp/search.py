@@ -38,7 +38,7 @@ MAX_HITS = 20
 """Hits of one search at most. Source: ours; with 200 tokens each, what an agent reads at once."""
 
 EXCERPT_TOKENS = 200
-"""What the text of one hit may cost. Source: ours; a few sentences of each side."""
+"""Most tokens of the text of one hit. Source: ours; a few sentences of each side."""
 
 K1, B = 1.2, 0.75
 """Constants of BM25. Source: those of SQLite's FTS5, which cannot be changed there; so both databases rank alike."""

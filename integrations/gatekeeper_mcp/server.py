@@ -44,7 +44,7 @@ NO_CHATS = "[chats: nothing is found for this]"
 """The answer of the search where no turn shares a word with the query."""
 
 MAX_RECALL_TOKENS = 8_000
-"""What one answer of the recall may cost at most. Source: ours; about the beginning of a long chat."""
+"""Most tokens of one answer of the recall. Source: ours; about the beginning of a long chat."""
 
 _INSTRUCTIONS = (
     "Earlier conversations of the user. search_chats finds turns in all of them by their words; recall_earlier reads "

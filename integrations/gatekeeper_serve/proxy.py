@@ -27,7 +27,7 @@ _log = logging.getLogger("gatekeeper.serve")
 _log.addHandler(logging.NullHandler())
 
 OURS = "x-gatekeeper-"
-"""How the names of our own headers begin; requests lose them here."""
+"""The prefix of our own headers; requests lose them here."""
 
 _HOP_BY_HOP = {
     "connection",

@@ -116,17 +116,6 @@ CLIENTS = {
 each_client = pytest.mark.parametrize("client", CLIENTS.values(), ids=CLIENTS)
 
 
-@pytest.fixture(name="upstream")
-def _upstream() -> Upstream:
-    return Upstream()
-
-
-@pytest.fixture(name="url")
-def _url(upstream: Upstream) -> Iterator[str]:
-    with proxied(upstream) as url:
-        yield url
-
-
 @each_client
 @pytest.mark.parametrize("stream", [False, True], ids=["whole", "stream"])
 def test_a_client_talks_and_calls_tools(client: Client, stream: bool, upstream: Upstream, url: str) -> None:

@@ -17,7 +17,7 @@ from gatekeeper_serve import ServeSettings
 from tests.serve.upstream import CHAT, MESSAGES, RESPONSES, SMALL, Endless, Got, Upstream, proxied, serving
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator
 
 Item = dict[str, Any]
 
@@ -40,17 +40,6 @@ FILLER = [item for number in range(8) for item in said(f"Bread {number} rises fo
 
 def talk(fact: str, question: str) -> list[Item]:
     return [*said(fact), *FILLER, {"role": "user", "content": question}]
-
-
-@pytest.fixture(name="upstream")
-def _upstream() -> Upstream:
-    return Upstream()
-
-
-@pytest.fixture(name="url")
-def _url(upstream: Upstream) -> Iterator[str]:
-    with proxied(upstream) as url:
-        yield url
 
 
 @each_api
