@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from gatekeeper_core.caching import LruCache
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.messages import SIGNED, Message, Turn, is_summary, with_text
 from gatekeeper_core.selection.trimming import GAP
@@ -71,20 +72,24 @@ def check_pins(name: str, pins: object, *, count: int | None = None) -> None:
             raise ConfigError(f"{name} position {pin} is not in a list of {count} messages")
 
 
-def instructions_in(turns: Iterable[Turn], *, in_an_agent: bool) -> tuple[int, ...]:
+def instructions_in(turns: Iterable[Turn], cache: LruCache[str, Any], *, in_an_agent: bool) -> tuple[int, ...]:
     """Return the positions of messages of the user that hold for the whole conversation, the most valuable first.
 
     These are standing instructions, the newest first; in the thread of an agent, behind its first message of the user,
-    which is its task.
+    which is its task. The cache is that of the thread, so that its next call reads new messages only.
 
     >>> talk = [Turn((Message("user", "From now on, answer in French."), Message("assistant", "Oui.")), 0, 2)]
-    >>> instructions_in(talk, in_an_agent=False)
+    >>> instructions_in(talk, LruCache(max_entries=1), in_an_agent=False)
     (0,)
     """
     placed = ((turn.start + at, one) for turn in turns for at, one in enumerate(turn.messages))
     questions = [(at, one) for at, one in placed if one.role == "user" and one.text.strip() and not is_summary(one)]
+    before = cache.get("instructions") or {}
+    texts = dict.fromkeys(one.text for _, one in questions)
+    is_instruction = {text: before[text] if text in before else _is_instruction(text) for text in texts}
+    cache.put("instructions", is_instruction)
     first = [at for at, _ in questions[:1]] if in_an_agent else []
-    return (*first, *(at for at, one in reversed(questions) if at not in first and _is_instruction(one.text)))
+    return (*first, *(at for at, one in reversed(questions) if at not in first and is_instruction[one.text]))
 
 
 def has_observations(turns: Sequence[Turn]) -> bool:

@@ -300,7 +300,7 @@ def _with_instructions(
         return history
     trim = config.gatekeeper is None or config.gatekeeper.trim
     most = room // _INSTRUCTIONS_PART
-    instructions = instructions_in(history.past, in_an_agent=has_task)
+    instructions = instructions_in(history.past, gatekeeper.derived, in_an_agent=has_task)
     for at in instructions:
         pinned = with_pins(history, [at], trim=trim)
         new = (pin for place, pin in pinned.pinned if place not in dict(history.pinned))

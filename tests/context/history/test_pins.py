@@ -194,6 +194,14 @@ def test_what_only_reads_like_an_instruction_is_not_kept(text: str) -> None:
     assert pinned_view(messages, pin_instructions=True).pinned == ()
 
 
+@pytest.mark.parametrize("text", INSTRUCTIONS.values(), ids=INSTRUCTIONS)
+def test_an_instruction_that_is_edited_into_another_text_is_no_longer_kept(text: str) -> None:
+    gatekeeper = ContextGatekeeper(token_counter=len)
+    for first, pinned in ((text, {0, 1}), (f"> {text}", set()), (text, {0, 1})):
+        messages = [one for one in instructed(first) if one.role in ("user", "assistant") and not one.tool_calls]
+        assert set(pinned_view(messages, gatekeeper=gatekeeper, pin_instructions=True).pinned) == pinned
+
+
 def test_the_task_of_an_agent_is_kept_and_instructions_cost_a_quarter_of_the_room_at_most() -> None:
     messages = instructed("Repair the build.")
     assert pinned_view(messages, pin_instructions=True).pinned == (0, 1)
