@@ -25,5 +25,5 @@ def test_every_threat_names_a_test_that_exists() -> None:
 
 
 def test_the_campaign_has_a_row_for_each_promise() -> None:
-    campaign = [row.strip("| ").split(" | ") for row in rows("The campaign")[:-1]]
-    assert [row[:2] for row in campaign] == [*map(list, PROMISES.items())]
+    campaign = [row.strip("| ").split(" | ") for row in rows("The campaign")]
+    assert campaign == [*map(list, PROMISES.items())]
