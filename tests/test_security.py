@@ -15,7 +15,9 @@ def section(heading: str) -> str:
 
 
 def test_every_threat_names_a_test_that_exists() -> None:
-    named_by_row = [NAMED_TEST.findall(row) for row in re.findall(r"^\|.*\|$", section("Threat model"), re.MULTILINE)[2:]]
+    named_by_row = [
+        NAMED_TEST.findall(row) for row in re.findall(r"^\|.*\|$", section("Threat model"), re.MULTILINE)[2:]
+    ]
     assert len(named_by_row) > 10
     assert all(named_by_row)
     named = [test for row in named_by_row for test in row]
