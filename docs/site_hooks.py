@@ -1,6 +1,7 @@
-"""What the site does to the pages: links into the code become names, pictures take the colours of the page.
+"""The site's changes to the pages.
 
-mkdocs loads this file (``hooks`` in mkdocs.yml). On a code host the pages are read as they are.
+READMEs of packages join them, links into the code become names, pictures take the colours of the page. mkdocs loads
+this file (``hooks`` in mkdocs.yml). On a code host the pages are read as they are.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
 
+from mkdocs.structure.files import File
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -20,6 +23,21 @@ if TYPE_CHECKING:
     from mkdocs.structure.nav import Navigation
     from mkdocs.structure.pages import Page
 
+READMES = {
+    f"{name}.md": f"integrations/{package}/README.md"
+    for name, package in {
+        "langchain": "langchain_gatekeeper",
+        "llamaindex": "llama_index/memory/gatekeeper",
+        "hooks": "gatekeeper_hooks",
+        "serve": "gatekeeper_serve",
+        "mcp": "gatekeeper_mcp",
+        "cli": "gatekeeper_cli",
+        "eval": "gatekeeper_eval",
+        "formats": "gatekeeper_formats",
+    }.items()
+}
+"""Pages that are the READMEs of packages."""
+PAGES = {readme: page for page, readme in READMES.items()}
 LINK_OUT = re.compile(r"\[([^\]\[]+)\]\((\.\./[^)\s]+)\)")
 PICTURE = re.compile(r"!\[([^\]]*)\]\((pictures/[\w-]+)\.svg\)")
 ALTERNATE = re.compile(r'\s*<link rel="alternate" href="[^"]*" hreflang="[^"]*">')
@@ -30,6 +48,19 @@ BROKEN_LINE = re.compile(r"(?<=[\u3000-\u9fff\uff00-\uffef”])\n(?=[\u3000-\u9f
 FENCE = re.compile(r"^(```+|~~~+).*?^\1\s*$", re.MULTILINE | re.DOTALL)
 
 
+def on_files(files: Files, *, config: MkDocsConfig) -> Files:
+    """Return the pages with the READMEs of the packages."""
+    for page in READMES:
+        files.append(File(page, config.docs_dir, config.site_dir, config.use_directory_urls))
+    return files
+
+
+def on_page_read_source(*, page: Page, config: MkDocsConfig) -> str | None:
+    """Return the README that is the page; None: the page has a file of its own."""
+    readme = READMES.get(page.file.src_uri)
+    return (Path(config.docs_dir).parent / readme).read_text(encoding="utf-8") if readme else None
+
+
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
     """Return the page with its links into the code as names, and its pictures in the page itself."""
     if page.file.norm_src_uri == "index.md":
@@ -38,13 +69,15 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
     if folder == "api" and is_fallback(page):
         markdown = MEMBER.sub(lambda member: english_member(page, member[1]), markdown)
     docs = Path(config.docs_dir)
+    source = posixpath.dirname(READMES.get(page.file.src_uri, f"docs/{page.file.src_uri}"))
     is_chinese = page.file.src_uri.endswith(".zh.md")
 
     def named(link: re.Match[str]) -> str:
-        path, _, _ = link[2].partition("#")
-        target = posixpath.normpath(posixpath.join("docs", folder, path))
-        if target.startswith("docs/"):
-            return link[0]
+        path, mark, anchor = link[2].partition("#")
+        target = posixpath.normpath(posixpath.join(source, path))
+        if target in PAGES or target.startswith("docs/"):
+            there = posixpath.relpath(PAGES.get(target, target.removeprefix("docs/")), folder or ".")
+            return f"[{link[1]}]({there}{mark}{anchor})"
         top, _, _ = target.partition("/")
         if (docs.parent / top).exists() and not (docs.parent / target).exists():
             return link[0]  # mkdocs will complain of it

@@ -1,6 +1,6 @@
 """The code that the documentation shows runs as it stands.
 
-* Each fenced ``python`` block of the README files and of docs/: a page's blocks run in order, in one program. A ``py``
+* Each fenced ``python`` block of the README files, also of packages, and of docs/: a page's blocks run in order, in one program. A ``py``
   block is shown alike and is not run, because it needs a package that no extra brings; it must be Python.
 * The recipe of each thin distribution.
 * Each ``bash`` or ``console`` block right after a line ``<!-- run -->``: a page's blocks run in order, in one folder.
@@ -35,29 +35,34 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 READMES = [ROOT / "README.md", ROOT / "README.zh-CN.md"]
 THIN_READMES = sorted((ROOT / "distributions").glob("*/README.md"))
-PAGES = [*READMES, *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [*READMES, *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "integrations").rglob("README.md"))]
 RUN_MARK = "<!-- run -->"
 
 NEEDS = {
-    "langchain.md": "adapters",
-    "llamaindex.md": "adapters",
-    "mcp.md": "mcp",
+    "gatekeeper": "adapters",
+    "gatekeeper_mcp": "mcp",
+    "gatekeeper_serve": "serve",
+    "langchain_gatekeeper": "adapters",
     "meaning.md": "meaning",
     "minimax.md": "chat",
     "observability.md": "otel",
     "postgres.md": "postgres",
     "recipes.md": "adapters",
-    "serve.md": "serve",
     "tutorial.md": "adapters",
 }
 """The marker of the extras that a page needs."""
-ALONE = "hooks.md"
-"""The page whose sections run alone, each with its framework: tests/hooks/test_recipes.py."""
+ALONE = "gatekeeper_hooks"
+"""The README whose sections run alone, each with its framework: tests/hooks/test_recipes.py."""
 BUILDER_EXAMPLE = ROOT / "docs" / "examples" / "context_builder.py"
 """The program that needs no framework; docs/builder.md shows a part of what it prints."""
 EXAMPLES = sorted({*BUILDER_EXAMPLE.parent.glob("*.py")} - {BUILDER_EXAMPLE})
 NOTEBOOKS = sorted(BUILDER_EXAMPLE.parent.glob("*.ipynb"))
 PRINTED_MARK = "<!-- printed by docs/examples/context_builder.py -->"
+
+
+def name_of(page: Path) -> str:
+    """Return the name of an English page: that of its file, or of the package whose README it is."""
+    return page.parent.name if "integrations" in page.parts else in_english(page).name
 
 
 def in_english(page: Path) -> Path:
@@ -161,7 +166,7 @@ def test_the_readme_shows_the_two_commands_and_code_that_runs(page: Path) -> Non
 
 def own_program(page: Path) -> str:
     """Return the program of a page, or "" for a Chinese page whose English one runs the same."""
-    text = "" if page.name == ALONE else python_program(page.read_text(encoding="utf-8"))
+    text = "" if name_of(page) == ALONE else python_program(page.read_text(encoding="utf-8"))
     is_told = in_english(page) != page
     return "" if is_told and same_program(text, python_program(in_english(page).read_text(encoding="utf-8"))) else text
 
@@ -173,8 +178,8 @@ def each_page_with(program: Callable[[Path], str]) -> pytest.MarkDecorator:
         [
             pytest.param(
                 page,
-                marks=[getattr(pytest.mark, NEEDS[name])] if (name := in_english(page).name) in NEEDS else [],
-                id=page.name,
+                marks=[getattr(pytest.mark, NEEDS[name])] if (name := name_of(page)) in NEEDS else [],
+                id=name_of(page) if page.name == "README.md" else page.name,
             )
             for page in PAGES
             if program(page)
@@ -187,9 +192,9 @@ def test_the_python_blocks_of_a_page_run(page: Path, tmp_path: Path, request: py
     program = tmp_path / f"page_{page.stem}.py"  # a page is named as a framework that it imports
     program.write_text(own_program(page), encoding="utf-8")
     # The frameworks deprecate much of themselves.
-    warned = "default" if NEEDS.get(in_english(page).name) == "adapters" else "error"
+    warned = "default" if NEEDS.get(name_of(page)) == "adapters" else "error"
     command = [sys.executable, "-W", warned, str(program)]
-    if in_english(page).name in ("postgres.md", "recipes.md"):
+    if name_of(page) in ("postgres.md", "recipes.md"):
         run(command, tmp_path, POSTGRES_URL=request.getfixturevalue("postgres_database"))
         return
     if page.name != "minimax.md":

@@ -31,13 +31,17 @@ DOCS = ROOT / "docs"
 RESULTS = ROOT / "benchmarks" / "results"
 INSTALLED = Path(gatekeeper_core.__file__).parents[1]
 """Where the code lies that pages link to, when the tests run on the wheel alone."""
+READMES = sorted((ROOT / "integrations").rglob("README.md"))
 PAGES = [
     *(ROOT / name for name in ("README.md", "README.zh-CN.md", "CONTRIBUTING.md", "SECURITY.md")),
     *sorted(DOCS.glob("*.md")),
     *sorted((DOCS / "api").glob("*.md")),
     *sorted((DOCS / "dev").glob("*.md")),
     RESULTS / "README.md",
+    *READMES,
 ]
+SITE_NAMES = ("cli", "eval", "formats", "hooks", "langchain", "llamaindex", "mcp", "serve")
+"""The pages of the site that are READMEs of packages."""
 PICTURES = sorted((DOCS / "pictures").glob("*.svg"))
 CHINESE = sorted(DOCS.glob("*.zh.md"))
 SVG = "{http://www.w3.org/2000/svg}"
@@ -176,7 +180,7 @@ def test_every_page_has_its_line_in_the_navigation() -> None:
     listed = re.findall(
         r"^ +- (?:[^:\n]+: )?([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE
     )
-    pages = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")}
+    pages = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")} | {f"{name}.md" for name in SITE_NAMES}
     assert sorted(listed) == sorted(page for page in pages if not page.endswith(".zh.md") and page != "README.md")
 
 

@@ -87,7 +87,8 @@ def figures() -> dict[str, int]:
     rooms |= {f"lines of {folder}": [*(ROOT / folder).rglob("*.py")] for folder in ("benchmarks", *DOORS)}
     doors = {path for folder in DOORS for path in rooms[f"lines of {folder}"]}
     rooms["lines of tests"] = [path for path in (ROOT / "tests").rglob("*.py") if path not in doors]
-    pages, chinese = {*(ROOT / "docs").glob("*.md")}, {*(ROOT / "docs").glob("*.zh.md")}
+    pages = {*(ROOT / "docs").glob("*.md"), *(ROOT / "integrations").rglob("README.md")}
+    chinese = {*(ROOT / "docs").glob("*.zh.md")}
     trees = [module.tree for module in ALL_MODULES]
     values = [*chain(*map(fields_of_values, trees))]
     return {

@@ -26,7 +26,7 @@ from gatekeeper_core.pricing.usage import Usage
 Kind = TypeVar("Kind", list[Any], dict[str, Any], str)
 Fields: TypeAlias = Mapping[str, Any]
 LeftOut: TypeAlias = Counter[str]
-"""The number of dropped things by kind; docs/formats.md lists the kinds."""
+"""The number of dropped things by kind; README.md lists the kinds."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _SHOWN_TITLE = 60

@@ -140,7 +140,7 @@ def test_tools_are_counted_where_they_are_sent_beside_the_messages() -> None:
 
 
 def test_the_recipe_of_the_page_runs(tmp_path: Path) -> None:
-    page = Path(__file__).parents[2] / "docs" / "hooks.md"
+    page = Path(__file__).parents[2] / "integrations" / "gatekeeper_hooks" / "README.md"
     _, _, section = page.read_text(encoding="utf-8").partition("## CrewAI")
     assert "assert" in section
     recipe = section.partition("```py\n")[2].partition("```")[0]

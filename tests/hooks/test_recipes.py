@@ -1,4 +1,4 @@
-"""The recipe of each framework on docs/hooks.md, run alone, and the examples in the docstrings of its module.
+"""The recipe of each framework in the README of gatekeeper_hooks, run alone, and the examples in the docstrings of its module.
 
 CrewAI is not among them: see crewai_alone.py.
 """
@@ -19,7 +19,7 @@ from tests.test_docs import ROOT, python_program, run
 if TYPE_CHECKING:
     from pathlib import Path
 
-PAGE = (ROOT / "docs" / "hooks.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "integrations" / "gatekeeper_hooks" / "README.md").read_text(encoding="utf-8")
 SECTIONS = [section for section in re.split(r"^## (?=\S)", PAGE, flags=re.MULTILINE) if python_program(section)]
 MODULES = [module.name for module in pkgutil.iter_modules(gatekeeper_hooks.__path__) if module.name != "crewai"]
 
