@@ -27,12 +27,12 @@ WORDS = (
         "27 % of the tokens",
     ),
     (
-        "要求 85 %，得到 83 到 87 %",
+        "要求 85%，得到 83 到 87%",
         "权重没有在这些对话上拟合过，1,686 个问题",
         "要求：回答所需内容的份额（coverage=）",
         "发出",
         ("第一组作者", "第二组作者"),
-        "只用 27 % 的 token",
+        "只用 27% 的 token",
     ),
 )
 """In English and in Chinese: title, the line below it, both axes, the two groups, and the share of tokens at 85 %."""
@@ -67,7 +67,8 @@ def picture(language: int) -> str:
     style = style[style.index("<style>") : style.index("</style>") + len("</style>")]
     title, below, across, up, groups, share = WORDS[language]
     points, tokens = rows()
-    if f"{tokens:.0f} %" not in share:
+    percent = "%" if language else " %"
+    if f"{tokens:.0f}{percent}" not in share:
         raise ValueError(f"at 85 % the share of the tokens is {tokens:.0f} %: change WORDS")
     bottom = TOP + SIDE
     lines = [
@@ -85,8 +86,8 @@ def picture(language: int) -> str:
     for tick in range(70, HIGH + 1, 10):
         x, y = place(tick, tick)
         lines += [
-            f'<text class="small mid" x="{x}" y="{bottom + 17}">{tick} %</text>',
-            f'<text class="small end" x="{LEFT - 6}" y="{y + 4}">{tick} %</text>',
+            f'<text class="small mid" x="{x}" y="{bottom + 17}">{tick}{percent}</text>',
+            f'<text class="small end" x="{LEFT - 6}" y="{y + 4}">{tick}{percent}</text>',
         ]
     for at, (column, name) in enumerate(zip(("first", "second"), groups, strict=True)):
         drawn = [place(row["asked"], row[column]) for row in points]

@@ -19,19 +19,13 @@ BEGINNING, END = "<!-- recorded by docs/record_chat.py -->\n\n```text\n", "```\n
 TYPED = {
     "docs/tutorial.md": (
         "The Redis cache listens on port 6380, and port 6379 belongs to the session store.",
-        "/pin language English",
         "New topic: the sourdough proofs five hours at 26 degrees, then twelve in the fridge.",
-        "How long in the fridge?",
         "Back to Redis: which port was it?",
-        "/topics",
     ),
     "docs/tutorial.zh.md": (
         "我们的 Redis 缓存监听 6380 端口，6379 端口归会话服务。",
-        "/pin 语言 中文",
         "换个话题，酸面包在 26 度下发酵五个小时，再冷藏十二个小时。",
-        "冷藏要多久？",
         "说回 Redis，缓存用的是哪个端口？",
-        "/topics",
     ),
 }
 """By page: the lines that are typed, one after the other."""
