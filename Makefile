@@ -75,10 +75,11 @@ upstream: ## run the frameworks' own tests on their classes and on ours, and com
 docs: $(VENV)/.stamp-test ## run only the examples in the documentation and in the docstrings
 	@$(RUN) pytest tests/test_docs.py $(PYTEST_ARGS)
 
-site: $(VENV)/.stamp-docs ## build the documentation as a site, in build/site, with npm its playground; every link is checked
+site: $(VENV)/.stamp-docs ## build the documentation as a site, in build/site, with npm its playground; every link is checked; SERVE=8000 serves it there
 	@NO_MKDOCS_2_WARNING=1 $(RUN) mkdocs build --quiet
 	@GATEKEEPER_SITE=build/site $(RUN) pytest -q -n 0 -m site tests/test_site.py
 	@echo "build/site/index.html"
+	@$(if $(SERVE),echo "http://127.0.0.1:$(SERVE)/" && $(RUN) http.server --bind 127.0.0.1 --directory build/site $(SERVE))
 
 bench: $(VENV)/.stamp-bench ## run the benchmarks on samples; GATEKEEPER_DATA=DIR names the data of the quality benchmarks
 	@$(MAKE) --no-print-directory QUICK=--quick data-benchmarks

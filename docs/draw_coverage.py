@@ -9,9 +9,10 @@ The figures come from ``benchmarks.everyday``: two groups of authors, each with 
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
+
+from write_or_check import write_or_check
 
 DOCS = Path(__file__).resolve().parent
 RESULTS = DOCS.parent / "benchmarks" / "results" / "everyday.json"
@@ -109,14 +110,7 @@ def picture(language: int) -> str:
 def main() -> None:
     """Write the pictures, or check them."""
     names = ("coverage.svg", "coverage.zh.svg")
-    files = {DOCS / "pictures" / name: picture(language) for language, name in enumerate(names)}
-    if "--check" not in sys.argv[1:]:
-        for path, text in files.items():
-            path.write_text(text, encoding="utf-8", newline="\n")
-        return
-    stale = [path.name for path, text in files.items() if not path.exists() or path.read_text("utf-8") != text]
-    if stale:
-        sys.exit(f"not the figures of the results: {', '.join(stale)}; run python docs/draw_coverage.py")
+    write_or_check({DOCS / "pictures" / name: picture(language) for language, name in enumerate(names)})
 
 
 if __name__ == "__main__":

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import ast
 import importlib.util
-import sys
 from pathlib import Path
+
+from write_or_check import write_or_check
 
 DOCS = Path(__file__).resolve().parent
 HALL = "hall"
@@ -219,14 +220,7 @@ def drawn(rooms: dict[str, set[str]]) -> dict[Path, str]:
 
 def main() -> None:
     """Write the drawing, or check it."""
-    files = drawn(rooms_imported(package_root()))
-    if "--check" not in sys.argv[1:]:
-        for path, text in files.items():
-            path.write_text(text, encoding="utf-8", newline="\n")
-        return
-    stale = [path.name for path, text in files.items() if not path.exists() or path.read_text("utf-8") != text]
-    if stale:
-        sys.exit(f"not what the code imports: {', '.join(stale)}; run python docs/import_graph.py")
+    write_or_check(drawn(rooms_imported(package_root())))
 
 
 if __name__ == "__main__":

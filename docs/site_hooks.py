@@ -1,6 +1,7 @@
 """The site's changes to the pages.
 
-READMEs of packages join them, links into the code become names, pictures take the colours of the page. mkdocs loads this file (``hooks`` in mkdocs.yml). On a code host the pages are read as they are.
+READMEs of packages join them, links into the code become names, pictures take the colours of the page. mkdocs loads
+this file (``hooks`` in mkdocs.yml). On a code host the pages are read as they are.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -19,21 +19,9 @@ SCRIPT = ROOT / "docs" / "import_graph.py"
 @pytest.fixture(scope="module")
 def graph() -> ModuleType:
     """The script as a module."""
-    spec = importlib.util.spec_from_file_location("import_graph", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def package(folder: Path, **modules: str) -> Path:
-    """Write a package ``gatekeeper_core`` of modules named as ``selection__index`` with their source, and return it."""
-    for name, source in modules.items():
-        path = folder / "gatekeeper_core" / f"{name.replace('__', '/')}.py"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(source, encoding="utf-8")
-    return folder / "gatekeeper_core"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(SCRIPT.parent)
+        return importlib.import_module(SCRIPT.stem)
 
 
 def test_picture_and_table_of_the_page_show_what_the_code_imports() -> None:

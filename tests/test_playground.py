@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from gatekeeper_cli.texts import ENGLISH, Texts
+from gatekeeper_cli.texts import ENGLISH, Language, Texts
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_formats import FormatError, read_conversation
 from tests.browser import Opened
@@ -229,9 +229,16 @@ def test_neither_the_page_nor_its_worker_can_reach_another_host(
 
 
 @pytest.mark.browser
-def test_it_starts_in_chinese_and_at_the_address_of_its_file_too(browser: Any, folder: Path) -> None:
+def test_it_opens_with_an_example_answered_in_chinese_and_at_the_address_of_its_file_too(
+    browser: Any, pack: ModuleType, folder: Path
+) -> None:
     running = Site(folder)
     opened = Opened(browser, f"{running.address}/zh/playground/index.html")
+    _, file, query = next(example for example in pack.EXAMPLES if example[0] == "chinese")
+    answer = explained(FOLDER / "examples" / file, query, name=file, texts=Texts(Language.zh))
+    assert opened.page.locator("#explanation").get_attribute("srcdoc") == answer
+    assert opened.page.locator("#query").input_value() == query
+    assert opened.page.locator("#progress").is_visible(), "before Python is there"
     opened.page.wait_for_selector("body[data-ready]", timeout=START_MS)
     opened.close()
     running.stop()

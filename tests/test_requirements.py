@@ -1,12 +1,15 @@
-"""The page of requirements is complete, every test that it names exists, and its numbers are those of the code."""
+"""The list of requirements is complete, every test that it names exists, and its numbers are those of the code."""
 
 from __future__ import annotations
 
 import ast
+import csv
 import importlib
 import inspect
 import pkgutil
 import re
+import subprocess
+import sys
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
@@ -15,7 +18,7 @@ import gatekeeper_core
 from tests.case_files import rows
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "dev" / "requirements.md"
+SCRIPT = ROOT / "docs" / "requirements_page.py"
 
 NUMBERS = {
     "000": range(1, 60),
@@ -30,16 +33,12 @@ NUMBERS = {
 ROWS = {f"{part}-{number:02}" for part, numbers in NUMBERS.items() for number in numbers}
 ROWS |= {"000-19b", *(f"C{number}" for number in range(1, 19))}
 
-ROW = re.compile(r"^\| *(\d{3}-\d{2}b?|C\d+) *\|(.*)\|([^|]*)\|$", re.MULTILINE)
+with ROOT.joinpath("tests", "requirements.csv").open(encoding="utf-8", newline="") as FILE:
+    LISTED = [*csv.DictReader(FILE)]
+RULES = {each["row"]: each["requirement"] for each in LISTED}
+
 RANGE = re.compile(r"(\d{3})-(\d{2}) to \1-(\d{2})")
 NAMED_TEST = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
-
-
-def rows_of(markdown: str) -> dict[str, list[tuple[str, str]]]:
-    """Return for each row of a page the file and the function of every test that it names."""
-    found = ROW.findall(markdown)
-    assert len(found) == len({row for row, _, _ in found}), "a row stands on the page twice"
-    return {row: NAMED_TEST.findall(tests) for row, _, tests in found}
 
 
 def rows_named_in(docstring: str) -> set[str]:
@@ -60,7 +59,6 @@ def rows_by_test(file: str) -> dict[str, set[str]]:
 
 NAMED_NUMBER = re.compile(r"`([A-Za-z]\w*(?:\.\w+)?)=([\d,_.]+)`")
 NUMBER = re.compile(r"(?<![\w.+-])\d+(?:[,_]\d{3})*(?:\.\d+)?(?![\w-])")
-RULES = {row: rule for row, rule, _ in ROW.findall(PAGE.read_text(encoding="utf-8"))}
 
 NO_SETTING: dict[str, str] = dict(rows("requirements", "no_setting"))  # type: ignore[arg-type]
 """Rows with numbers that no setting and no constant holds, and what they are."""
@@ -121,21 +119,25 @@ def unnamed_numbers(rule: str) -> set[float]:
     return {number(stated) for stated in NUMBER.findall(bare)} - named - {0, 1}
 
 
-TESTS_BY_ROW = rows_of(PAGE.read_text(encoding="utf-8"))
+def test_the_list_has_every_row_once_and_no_other() -> None:
+    assert sorted(each["row"] for each in LISTED) == sorted(ROWS)
 
 
-def test_the_page_holds_every_row_and_no_other() -> None:
-    assert set(TESTS_BY_ROW) == ROWS
+def test_the_page_shows_the_list() -> None:
+    """Where it does not: python docs/requirements_page.py."""
+    done = subprocess.run([sys.executable, str(SCRIPT), "--check"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_every_row_names_a_test_that_exists_and_names_the_row() -> None:
-    assert [row for row, tests in TESTS_BY_ROW.items() if not tests] == []
+    assert [each["row"] for each in LISTED if not each["tests"]] == []
     wrong = []
-    for row, file, name in [(row, file, name) for row, tests in TESTS_BY_ROW.items() for file, name in tests]:
+    for row, test in [(each["row"], test) for each in LISTED for test in each["tests"].split()]:
+        file, _, name = test.partition("::")
         if not (ROOT / file).is_file() or name not in rows_by_test(file):
-            wrong.append(f"{row} names {file}::{name}, which does not exist")
+            wrong.append(f"{row} names {test}, which does not exist")
         elif row not in rows_by_test(file)[name]:
-            wrong.append(f"{file}::{name} does not name {row} in its docstring")
+            wrong.append(f"{test} does not name {row} in its docstring")
     assert wrong == []
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import importlib.util
 import io
 import json
 import re
@@ -25,7 +26,7 @@ from functools import cache
 from importlib import resources
 from importlib.metadata import distribution
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
@@ -46,12 +47,15 @@ NPM_FILES = ("package.json", "package-lock.json", ".npmrc")
 PACKAGES = ("gatekeeper_core", "gatekeeper_formats", "gatekeeper_cli", "jinja2", "markupsafe")
 LICENSED = ("jinja2", "markupsafe")
 DEFAULT_MODEL = "claude-sonnet-5"
+BUDGET = 400
 EXAMPLES = (
     ("english", "english.json", "When is the maintenance window, and which snapshot do we roll back to?"),
     ("chinese", "chinese.txt", "餐饮一共多少钱，素餐有几份，找谁订？"),
     ("agent", "agent.jsonl", "Why did 支付服务 return 502, and what did we decide in PAY-402?"),
 )
 """Name, file and question of each example."""
+FIRST = {"en": "english", "zh": "chinese"}
+"""The example that a page opens with, by language."""
 
 HEADING = re.compile(r"<h1.*?</h1>", re.DOTALL)
 
@@ -105,8 +109,25 @@ def playground_page(language: str, *, content: str, files: dict[str, int]) -> st
         formats=READABLE,
         models=PRICES,
         default_model=DEFAULT_MODEL,
+        budget=BUDGET,
+        first=first_answer(language),
         content=Markup(content),  # noqa: S704  # made from our own Markdown
     )
+
+
+def first_answer(language: str) -> dict[str, Any]:
+    """Return the first example of a page, as the page shows it: its file, text, question and answer."""
+    spec = importlib.util.spec_from_file_location("playground", HERE / "playground.py")
+    module = importlib.util.module_from_spec(spec)  # type: ignore[arg-type]
+    spec.loader.exec_module(module)  # type: ignore[union-attr]
+    respond = module.Playground().respond
+    file, query = next((file, query) for name, file, query in EXAMPLES if name == FIRST[language])
+    text = (HERE / "examples" / file).read_text(encoding="utf-8")
+    read = {"call": "read", "name": file, "form": "", "conversation": "", "language": language}
+    respond(json.dumps(read), text.encode())
+    ask = {"call": "ask", "query": query, "budget": BUDGET, "strategy": "gate", "model": DEFAULT_MODEL}
+    answer = json.loads(respond(json.dumps(ask | {"language": language})))
+    return {"file": file, "text": text, "query": query, "answer": answer}
 
 
 def policy() -> str:

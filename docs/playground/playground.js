@@ -146,6 +146,11 @@ async function ask() {
   const request = { call: "ask", query: one("query").value, budget: Number(one("budget").value), strategy: one("strategy").value, model, language };
   const answer = await call(request);
   if (answer.error) { one("error").textContent = answer.error; return; }
+  show(answer, model);
+  one("h-result").focus();
+}
+
+function show(answer, model) {
   one("costs").textContent = say("costs", { model });
   for (const row of ["selected", "whole"]) {
     answer[row].forEach((value, at) => { one(row).querySelectorAll("td")[at].textContent = value; });
@@ -156,7 +161,6 @@ async function ask() {
   saved = URL.createObjectURL(new Blob([answer.page], { type: "text/html" }));
   one("save").href = saved;
   one("result").hidden = false;
-  one("h-result").focus();
 }
 
 function changed(newFile, newName = say("pasted")) {
@@ -173,6 +177,13 @@ function take(newFile) {
   changed(newFile, newFile.name);
   enqueue(read);
 }
+
+// The answer to the first example comes with the page, before Python does.
+const first = JSON.parse(document.body.dataset.first);
+one("chat").value = first.text;
+one("query").value = first.query;
+changed(null, first.file);
+show(first.answer, one("model").value);
 
 one("form").addEventListener("submit", (event) => { event.preventDefault(); enqueue(ask); });
 one("chat").addEventListener("input", () => { one("file").value = ""; changed(null); });

@@ -6,17 +6,16 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper_hooks.ag2_events import read_span, spans_of, write_span
-from gatekeeper_hooks.native import NativeSelector
+from gatekeeper_hooks.native import Hook
 
 if TYPE_CHECKING:
     from ag2 import Context
     from ag2.events import BaseEvent
 
     from gatekeeper_core.context.history.strategies import HistoryConfig
-    from gatekeeper_core.context.history.view import HistoryView
 
 
-class GatekeeperPolicy:
+class GatekeeperPolicy(Hook):
     """An assembly policy that sends the events that the question needs; the stream keeps all of them.
 
     Put it behind policies that add to the context. The thread is the stream, so agents and streams may share a policy.
@@ -35,13 +34,8 @@ class GatekeeperPolicy:
     name = "gatekeeper"
 
     def __init__(self, config: HistoryConfig | None = None, *, model: str = "", **options: Any) -> None:
-        self.selector = NativeSelector(config, **options)
+        super().__init__(config, **options)
         self.model = model
-
-    @property
-    def last_view(self) -> HistoryView | None:
-        """The latest view: which turns were sent, and why. Its positions count messages, not events."""
-        return self.selector.last_view
 
     async def apply(
         self, prompts: list[str], events: list[BaseEvent], context: Context

@@ -15,16 +15,15 @@ from autogen_core.models import (
     UserMessage,
 )
 
-from gatekeeper_hooks.native import NativeSelector
+from gatekeeper_hooks.native import Hook
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
 
     from gatekeeper_core.context.history.strategies import HistoryConfig
-    from gatekeeper_core.context.history.view import HistoryView
 
 
-class GatekeeperChatCompletionContext(ChatCompletionContext):
+class GatekeeperChatCompletionContext(Hook, ChatCompletionContext):
     """A model context that sends the turns that the question needs; it stores all messages.
 
     One context holds one conversation: give each agent its own.
@@ -54,16 +53,11 @@ class GatekeeperChatCompletionContext(ChatCompletionContext):
         thread: Hashable = None,
         **options: Any,
     ) -> None:
-        super().__init__(initial_messages)
-        self.selector = NativeSelector(config, **options)
+        Hook.__init__(self, config, **options)
+        ChatCompletionContext.__init__(self, initial_messages)
         self.fixed = tuple(fixed)
         self.model = model
         self.thread = thread
-
-    @property
-    def last_view(self) -> HistoryView | None:
-        """The latest view: which turns were sent, and why."""
-        return self.selector.last_view
 
     async def get_messages(self) -> list[LLMMessage]:
         """Return the messages to send."""

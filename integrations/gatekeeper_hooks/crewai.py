@@ -21,11 +21,10 @@ from crewai.hooks import (
 )
 
 from gatekeeper_core.caching import LruCache
-from gatekeeper_hooks.native import NativeSelector
+from gatekeeper_hooks.native import Hook
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.history.strategies import HistoryConfig
-    from gatekeeper_core.context.history.view import HistoryView
 
 
 class _Shortened(NamedTuple):
@@ -36,7 +35,7 @@ class _Shortened(NamedTuple):
     whole: list[Any]
 
 
-class GatekeeperHooks:
+class GatekeeperHooks(Hook):
     """Hooks that send the messages that the task needs; agents, tasks and crews may share them.
 
     CrewAI prints an error in a hook and calls the model with the messages as they are.
@@ -50,13 +49,8 @@ class GatekeeperHooks:
     """
 
     def __init__(self, config: HistoryConfig | None = None, **options: Any) -> None:
-        self.selector = NativeSelector(config, **options)
+        super().__init__(config, **options)
         self._shortened: LruCache[int, _Shortened] = LruCache(max_entries=self.selector.threads.config.max_threads)
-
-    @property
-    def last_view(self) -> HistoryView | None:
-        """The latest view: which turns were sent, and why."""
-        return self.selector.last_view
 
     def register(self) -> None:
         """Register the hooks for the calls of all models; an executor reads them when it is made."""

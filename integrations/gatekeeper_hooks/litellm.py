@@ -20,17 +20,16 @@ from weakref import WeakKeyDictionary
 from litellm.integrations.custom_logger import CustomLogger
 
 from gatekeeper_core.pricing.usage import read_usage
-from gatekeeper_hooks.native import NativeSelector
+from gatekeeper_hooks.native import Hook
 
 if TYPE_CHECKING:
     from gatekeeper_core.context.history.strategies import HistoryConfig
-    from gatekeeper_core.context.history.view import HistoryView
 
 _MESSAGES_OF = {"acompletion": "messages", "anthropic_messages": "messages", "aresponses": "input"}
 """Calls of a chat, and the argument that holds its messages."""
 
 
-class GatekeeperCallback(CustomLogger):  # type: ignore[misc] # see pyproject.toml
+class GatekeeperCallback(Hook, CustomLogger):  # type: ignore[misc] # see pyproject.toml
     """A callback for ``litellm.callbacks`` that selects from the messages of each call; pass ``messages`` by name.
 
     The thread is the caller's session id (``litellm_session_id``, or ``session_id`` in ``metadata``); a request without
@@ -51,14 +50,9 @@ class GatekeeperCallback(CustomLogger):  # type: ignore[misc] # see pyproject.to
     """
 
     def __init__(self, config: HistoryConfig | None = None, **options: Any) -> None:
-        super().__init__()
-        self.selector = NativeSelector(config, **options)
+        Hook.__init__(self, config, **options)
+        CustomLogger.__init__(self)
         self._requests: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
-
-    @property
-    def last_view(self) -> HistoryView | None:
-        """The latest view: which turns were sent, and why."""
-        return self.selector.last_view
 
     async def async_pre_call_deployment_hook(self, kwargs: dict[str, Any], call_type: Any) -> dict[str, Any] | None:
         """Return the arguments of the call with the messages to send, None for a call that is no chat."""

@@ -170,6 +170,26 @@ class NativeSelector:
         return [write(objects[at], replaced[at]) if at in replaced else objects[at] for at in view.kept]
 
 
+class Hook:
+    """The part that all hooks share.
+
+    Args:
+        config: the settings; None: ``HistoryConfig()``.
+        options: as in ``NativeSelector``: ``token_budget``, ``strategy``, ``coverage``, ``keep_newest`` and more.
+
+    Attributes:
+        selector: the selector of all conversations.
+    """
+
+    def __init__(self, config: HistoryConfig | None = None, **options: Any) -> None:
+        self.selector = NativeSelector(config, **options)
+
+    @property
+    def last_view(self) -> HistoryView | None:
+        """The latest view: which turns were sent, and why. Positions are in the list that the selector read."""
+        return self.selector.last_view
+
+
 def tool_text(name: str, description: str | None, parameters: Mapping[str, Any]) -> str:
     """Return the definition of a tool, to be counted among the fixed texts.
 

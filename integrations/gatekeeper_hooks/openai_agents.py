@@ -8,16 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from agents import FunctionTool
 
-from gatekeeper_hooks.native import NativeSelector, tool_text
+from gatekeeper_hooks.native import Hook, tool_text
 
 if TYPE_CHECKING:
     from agents.run import CallModelData, ModelInputData
 
-    from gatekeeper_core.context.history.strategies import HistoryConfig
-    from gatekeeper_core.context.history.view import HistoryView
 
-
-class GatekeeperInputFilter:
+class GatekeeperInputFilter(Hook):
     """A filter for ``RunConfig(call_model_input_filter=...)`` that selects from the items of each model call.
 
     It sees no name of a session, so a list of items belongs to the conversation whose latest list is its beginning.
@@ -34,14 +31,6 @@ class GatekeeperInputFilter:
     >>> gate = GatekeeperInputFilter(token_budget=4000)
     >>> run_config = RunConfig(call_model_input_filter=gate)  # doctest: +SKIP
     """
-
-    def __init__(self, config: HistoryConfig | None = None, **options: Any) -> None:
-        self.selector = NativeSelector(config, **options)
-
-    @property
-    def last_view(self) -> HistoryView | None:
-        """The latest view: which turns were sent, and why."""
-        return self.selector.last_view
 
     async def __call__(self, data: CallModelData[Any]) -> ModelInputData:
         """Return the items to send; the rest of the input is unchanged."""

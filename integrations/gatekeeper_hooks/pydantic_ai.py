@@ -9,7 +9,7 @@ from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering
 from pydantic_ai.messages import ModelRequest
 
 from gatekeeper_core.pricing.usage import read_usage
-from gatekeeper_hooks.native import NativeSelector, tool_text
+from gatekeeper_hooks.native import Hook, tool_text
 from gatekeeper_hooks.pydantic_ai_messages import read_items, write_message
 
 if TYPE_CHECKING:
@@ -19,11 +19,8 @@ if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
     from pydantic_ai.models import ModelRequestContext
 
-    from gatekeeper_core.context.history.strategies import HistoryConfig
-    from gatekeeper_core.context.history.view import HistoryView
 
-
-class GatekeeperHistoryProcessor(AbstractCapability[Any]):
+class GatekeeperHistoryProcessor(Hook, AbstractCapability[Any]):
     """A history processor for ``Agent(capabilities=[...])`` that changes the request and not the stored history.
 
     It runs after all other capabilities, before each request to the model. The thread is the conversation of the run;
@@ -39,14 +36,6 @@ class GatekeeperHistoryProcessor(AbstractCapability[Any]):
     >>> gate = GatekeeperHistoryProcessor(token_budget=4000)
     >>> agent = Agent("openai:gpt-4o", capabilities=[gate])  # doctest: +SKIP
     """
-
-    def __init__(self, config: HistoryConfig | None = None, **options: Any) -> None:
-        self.selector = NativeSelector(config, **options)
-
-    @property
-    def last_view(self) -> HistoryView | None:
-        """The latest view: which turns were sent, and why. Positions are in the list of items, see ``read_items``."""
-        return self.selector.last_view
 
     def get_ordering(self) -> CapabilityOrdering:
         """Return the place behind all other capabilities, so that none stores the selection as the history."""

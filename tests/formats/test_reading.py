@@ -65,7 +65,8 @@ def test_each_format_has_a_shape_here_and_a_row_on_its_page() -> None:
     """Its row says whether it is read and written."""
     assert {shape.form for shape in SHAPES.values()} == {*READABLE}
     assert {shape.language for shape in SHAPES.values()} == TEXTS.keys()
-    page = (Path(__file__).resolve().parents[2] / "integrations" / "gatekeeper_formats" / "README.md").read_text(encoding="utf-8")
+    package = Path(__file__).resolve().parents[2] / "integrations" / "gatekeeper_formats"
+    page = (package / "README.md").read_text(encoding="utf-8")
     rows = [line.split("|")[1:4] for line in page.partition("## The formats")[2].splitlines() if line.startswith("| `")]
     said = {name.strip(" `"): (read.strip() != "", written.strip() == "yes") for name, read, written in rows}
     assert said == {name: (True, name in WRITABLE) for name in FORMATS}

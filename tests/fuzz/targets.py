@@ -51,7 +51,7 @@ DAMAGE: tuple[Any, ...] = (None, 7, -1, "", "中", [], {}, [7], {"type": "text"}
 
 
 def text(data: bytes) -> None:
-    """Sentences cover what is visible once, code stays whole, cleaning is idempotent, thinking is all split off."""
+    """Sentences lose no text, code stays whole, cleaning is idempotent, thinking is split off."""
     said = Input(data).text()
     spans = sentences(said)
     edges = [0, *(edge for span in spans for edge in span), len(said)]
@@ -78,7 +78,7 @@ def text(data: bytes) -> None:
 
 
 def anchors(data: bytes) -> None:
-    """Anchors are few, short and weighed; invisible characters change none; taking cues out adds nothing."""
+    """Few, short, weighted terms; invisible characters change none."""
     said = Input(data).text()
     found = extract_anchors(said)
     assert len(found) <= MAX_QUERY_ANCHORS
@@ -98,7 +98,7 @@ def anchors(data: bytes) -> None:
 
 
 def formats(data: bytes) -> None:
-    """A file is read or refused in one line; what was read can be written, and comes back where nothing is left out."""
+    """A file is read or refused in one line; what was read can be written."""
     source = Input(data)
     form = source.choice((None, *READABLE))
     try:
@@ -118,7 +118,7 @@ def formats(data: bytes) -> None:
 
 
 def codec(data: bytes) -> None:
-    """What is encoded comes back, what was not encoded is a ``ValueError``."""
+    """Encoded data comes back; anything else is a ``ValueError``."""
     pairs: tuple[tuple[Callable[[bytes], Any], Callable[[Any], bytes]], ...] = (
         (stored.decode_text, stored.encode_text),
         (stored.decode_message, stored.encode_message),
@@ -144,7 +144,7 @@ def codec(data: bytes) -> None:
 
 
 def pointers(data: bytes) -> None:
-    """No text of others reads as a pointer; a preview is one line; a pointer gives back what was put aside."""
+    """No third-party text passes for a pointer; a pointer returns what was stored."""
     said = Input(data).text()
     once = defused(said)
     assert defused(once) == once
@@ -169,7 +169,7 @@ def pointers(data: bytes) -> None:
 
 
 def fences(data: bytes) -> None:
-    """Nothing inside a fence is its closing mark or looks like it, and nothing is lost."""
+    """Nothing inside passes for the closing mark, and nothing is lost."""
     source = Input(data)
     tag = source.choice(("memory", "task", "a"))
     said = source.text()
@@ -196,7 +196,7 @@ def _skeleton(said: str) -> str:
 
 
 def tool_results(data: bytes) -> None:
-    """A result is within its limits, keeps its only failure, is whole behind its pointer, and never made small twice."""
+    """Limits hold, the only failure stays, the pointer has everything."""
     source = Input(data)
     small: dict[str, Any] = {"max_tokens": 100, "min_chars": 0, "byte_limits": {"bash": 400}}
     settings = source.choice(({}, small))
@@ -228,7 +228,7 @@ def tool_results(data: bytes) -> None:
 
 
 def tables(data: bytes) -> None:
-    """Rows come back from the table form as from JSON, on one line each; another form is a ``ValueError``."""
+    """Rows survive the table form; anything else is a ``ValueError``."""
     source = Input(data)
     names = source.choice((("id", "name"), ("a.b", "a", ""), ("端口", "x y", "user")))
     said = source.text()
@@ -249,7 +249,7 @@ def tables(data: bytes) -> None:
 
 
 def stream(data: bytes) -> None:
-    """A stream cut anywhere tells the same; thinking never shows; what is no stream is a ``ChatError``."""
+    """Cuts change nothing, thinking never shows; anything else is a ``ChatError``."""
     from gatekeeper_chat.errors import ChatError
     from gatekeeper_chat.stream import Assembly, events
 
@@ -286,7 +286,7 @@ def _joined(said: str) -> str:
 
 
 def messages(data: bytes) -> None:
-    """A damaged list is refused with its position or sent in its order; a whole one is accepted, within the budget."""
+    """Damaged lists are refused or sent in order; valid ones fit the budget."""
     source = Input(data)
     native = source.choice(FORMATS)
     items = json.loads(json.dumps(native.write(talk(source.number(65_536)))))
@@ -335,7 +335,7 @@ def _places(value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def costs(data: bytes) -> None:
-    """Whatever prices and state, what is sent is within the budget and in a valid order, and the state comes back."""
+    """At any price and state the prompt is valid and within the budget."""
     source = Input(data)
     kept = read_messages(CHAT.write(talk(source.number(65_536))))
     budget = 30 + source.number(3_000)

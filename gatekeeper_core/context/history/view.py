@@ -176,7 +176,7 @@ class ThreadState(NamedTuple):
         return self._replace(now=seconds)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the account, JSON-ready, for another process to go on with; it holds no text of the conversation.
+        """Return the account, JSON-ready, for another process to go on with; it may hold the text of recalled turns.
 
         >>> ThreadState.from_dict(ThreadState().to_dict()) == ThreadState()
         True

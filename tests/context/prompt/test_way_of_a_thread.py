@@ -41,7 +41,7 @@ def steps() -> list[Step]:
 
 
 def test_the_page_lists_the_calls_of_a_build_in_their_order(steps: list[Step]) -> None:
-    listed = listed_calls("The way of a thread")
+    listed = listed_calls("Path of a thread")
     made = iter([(step.place, step.function) for step in steps])
     assert 15 < len(listed) <= 30
     assert [each for each in listed if each not in made] == []  # ``in`` goes on where the one before it was found
