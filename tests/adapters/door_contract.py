@@ -299,7 +299,9 @@ class DrawnContract:
         messages = data.draw(histories(open_run=door.asks_inside, current=door.asks_inside))
         query = messages[-1].text if door.asks_inside else "apples and crates 苹果"
         options = ALL_OF_IT if kind == "strict" else {}
-        trim = data.draw(st.booleans()) and door is not SelectMessages  # the function has no view of what it cut
+        has_view = door is not SelectMessages  # of what was cut and pinned
+        options = options if has_view else {**options, "pin_instructions": False}
+        trim = data.draw(st.booleans()) and has_view
         with closing(door(place, budget=budget, trim=trim, **options)) as at_door:
             if at_door.runs_an_agent and messages[-1].role != "user":
                 messages = [*messages, Message("assistant", "done"), Message("user", "apples?")]
@@ -312,7 +314,7 @@ class DrawnContract:
 
         turns = group_turns(messages)
         whole = [set(range(turn.start, turn.stop)) for turn in turns]
-        pinned = set(view.pinned) if view else set(kept)
+        pinned = set(view.pinned) if view else set()
         folded = set(view.folded) if view else set()
         assert all(turn - folded <= set(kept) or turn & set(kept) <= pinned for turn in whole), "whole turns, or pins"
         for provider in PROVIDERS:
@@ -326,7 +328,7 @@ class DrawnContract:
         cost = count_messages(sent, token_counter=tokens_of)
         if door.asks_inside:
             current = whole[-1]
-            always = head_positions | current | (pinned if view else set())
+            always = head_positions | current | pinned
             assert head_positions | current <= set(kept)
             assert cost <= budget or set(kept) <= always
         else:

@@ -149,7 +149,9 @@ def test_a_run_never_costs_more_than_without_edits(
     none, edited, paid = (bills(prompts[way], times, prices) for way in prompts)
     assert all(ours <= 1.02 * theirs + 1e-6 for ours, theirs in zip(paid, none, strict=True))
     if prices.min_cached_tokens is None:
-        assert paid == edited
+        assert all(
+            ours <= theirs for ours, theirs in zip(paid, edited, strict=True)
+        )  # a mark may be longer than a text
     for prompt in prompts["guarded"]:
         assert validate_messages([read_message(message) for message in prompt], provider="anthropic") == ()
 
