@@ -204,7 +204,8 @@ def test_a_summary_changes_only_where_further_rounds_are_folded(
         run = shrunk(messages, room, keep_recent_rounds=keep, cut_results=cut)
         if run.folded:
             text = dict(run.replaced)[run.folded[0]].text
-            assert summaries.setdefault(run.folded, text) == text
+            assert summaries.get(run.folded, text).startswith(text), "or it loses its log, for lack of room"
+            summaries[run.folded] = text
         assert not cut or run.tokens <= room
 
 
