@@ -92,10 +92,9 @@ PAGES = {
     "timeline": lambda texts: timeline_html(TALK, texts=texts),
     "explanation": lambda texts: explanation_html(TALK, QUESTIONS[4].text, texts=texts, asked=3, budget=300),
 }
-each_page = pytest.mark.parametrize("page", PAGES)
 
 
-@each_page
+@pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize("texts", [ENGLISH, CHINESE], ids=["en", "zh"])
 def test_a_page_is_one_well_formed_file_that_says_its_language_and_names_no_other(page: str, texts: Texts) -> None:
     text = PAGES[page](texts)
@@ -114,7 +113,7 @@ def test_a_page_is_one_well_formed_file_that_says_its_language_and_names_no_othe
     assert not re.search("https?:|@import", text)
 
 
-@each_page
+@pytest.mark.parametrize("page", PAGES)
 def test_the_policy_allows_the_inline_style_and_script_and_nothing_else(page: str) -> None:
     text = PAGES[page](ENGLISH)
     (policy,) = re.findall('Content-Security-Policy" content="([^"]*)"', text)
@@ -171,9 +170,8 @@ def test_a_thousand_long_turns_stay_under_a_megabyte(page: str) -> None:
         assert text.count("<li id=") == 400
         assert len(selection.decisions) > 600
     assert len(text.encode()) < MAX_BYTES
-    seen = Seen(text)
-    ids = {value for _, name, value in seen.attributes if name == "id"}
-    assert {value[1:] for _, name, value in seen.attributes if name == "href"} <= ids
+    ids, links = ({value for _, name, value in Seen(text).attributes if name == kind} for kind in ("id", "href"))
+    assert {link[1:] for link in links} <= ids
 
 
 def test_every_turn_is_there_with_its_topic_and_its_tokens() -> None:
@@ -246,10 +244,12 @@ def test_no_saving_is_a_headline_where_something_may_be_missing(texts: Texts) ->
     assert not any("100.0 %" in page for page in pages)
 
 
-def test_turns_that_are_sent_beside_the_selection_are_among_those_sent() -> None:
-    page = explanation_html(TALK, QUESTIONS[4].text, sent=(40,))
-    assert '<li id="t40"' in page.partition("What was left out, and why")[0]
-    assert re.search(r"Left out: 3\d of 41 turns", page)
+def test_turns_that_are_sent_beside_the_selection_are_among_those_sent_and_nowhere_else() -> None:
+    for beside, line in (((40,), "Left out: 3. of 41 turns"), (tuple(range(41)), "Nothing is left out.")):
+        page = explanation_html(TALK, QUESTIONS[4].text, budget=300, sent=beside)
+        sent, left = (re.findall(r'<li id="t(\d+)"', part) for part in page.split("What was left out, and why"))
+        assert {*map(str, beside)} <= {*sent} <= {*map(str, range(41))} - {*left}
+        assert re.search(line, page)
 
 
 @pytest.mark.parametrize("command", ["inspect", "explain"])

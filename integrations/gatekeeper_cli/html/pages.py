@@ -148,7 +148,9 @@ def explanation_page(
         score = decisions[turn_id].score
         return -score.total if score else 0.0
 
-    query, grid, near = selection.query, explanation.readable_grid(selection), explanation.near_groups(selection, texts)
+    query, grid = selection.query, explanation.readable_grid(selection)
+    groups = explanation.near_groups(selection, texts)
+    near = [(reason, left) for reason, found in groups if (left := [one for one in found if one[0] not in sent])]
     kept, nearest = {turn.turn_id: turn for turn in selection.turns}, [at for _, found in near for at, _ in found]
     decisions = {each.turn_id: each for each in (*selection.decisions, *map(selection.decision, (*nearest, *sent)))}
     decisions |= {decision.turn_id: decision} if decision else {}
@@ -173,7 +175,6 @@ def explanation_page(
     strip |= {turn_id: "kept" for turn_id in sent if turn_id not in kept}
     all_sent = sorted({*kept, *sent})
     tokens = sum(decisions[turn_id].tokens for turn_id in all_sent)
-    left, left_tokens = selection.turn_count - len(all_sent), max(0, selection.history_tokens - tokens)
     return _render(
         "explanation",
         texts,
@@ -194,7 +195,8 @@ def explanation_page(
         strip=[(at, strip.get(at, "other")) for at in range(len(turns))],
         sent_count=len(all_sent),
         sent=[listed[turn_id] for turn_id in all_sent if turn_id in listed],
-        left_line=texts("html.left_line", left=left, count=selection.turn_count, tokens=left_tokens),
+        left_count=selection.turn_count - len(all_sent),
+        left_tokens=max(0, selection.history_tokens - tokens),
         near=[(reason, [listed[at] | {"note": how} for at, how in found]) for reason, found in near],
         left=[row for turn_id, row in listed.items() if turn_id not in (*all_sent, *nearest)],
         not_listed=len(decisions) - len(shown),
