@@ -54,8 +54,7 @@ def explanation_html(
     from gatekeeper_cli.html.pages import explanation_page
 
     gatekeeper = ContextGatekeeper(budget, config=GatekeeperConfig(strategy=strategy))  # type: ignore[arg-type]
-    turns = turns_of(pairs)
-    gatekeeper.sync(turns)
+    gatekeeper.sync(turns := turns_of(pairs))
     selection = gatekeeper.explain(query)
     decision = None if asked is None else selection.decision(asked)
     return explanation_page(selection, turns, decision=decision, name="chat", texts=texts, sent=sent)
@@ -238,10 +237,11 @@ def test_what_is_sent_comes_first_then_what_is_left_out_and_the_scores_behind_a_
 
 @pytest.mark.parametrize("texts", [ENGLISH, CHINESE], ids=["en", "zh"])
 def test_no_saving_is_a_headline_where_something_may_be_missing(texts: Texts) -> None:
-    pages = [explanation_html(TALK, question.text, texts=texts) for question in QUESTIONS]
+    asked = [(PAIRS["mixed"], "zebra quagga"), *((TALK, question.text) for question in QUESTIONS)]
+    pages = [explanation_html(talk, query, texts=texts) for talk, query in asked]
     pages += [drawn([(9000, 9, tokens), (9000, 9, 0)], texts)[0] for tokens in (0, 1)]
-    assert [texts("saved") in page for page in pages] == [False] * 8 + [True]
-    assert not any("100.0 %" in page for page in pages)
+    assert [texts("saved") in page for page in pages] == [False] * 9 + [True]
+    assert ("<dd>1.00" in pages[0], any("100.0 %" in page for page in pages)) == (False, False)
 
 
 def test_turns_that_are_sent_beside_the_selection_are_among_those_sent_and_nowhere_else() -> None:
