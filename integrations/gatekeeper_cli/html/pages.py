@@ -151,25 +151,14 @@ def explanation_page(
     query, grid = selection.query, explanation.readable_grid(selection)
     groups = explanation.near_groups(selection, texts)
     near = [(reason, left) for reason, found in groups if (left := [one for one in found if one[0] not in sent])]
-    kept, nearest = {turn.turn_id: turn for turn in selection.turns}, [at for _, found in near for at, _ in found]
+    kept, nearest = [turn.turn_id for turn in selection.turns], [at for _, found in near for at, _ in found]
     decisions = {each.turn_id: each for each in (*selection.decisions, *map(selection.decision, (*nearest, *sent)))}
     decisions |= {decision.turn_id: decision} if decision else {}
     # The turn that was asked for, near misses, those that are sent, then the best scores.
     first = [*([decision.turn_id] if decision else []), *nearest, *selection.order, *sent]
     shown = frozenset(islice(dict.fromkeys((*first, *sorted(decisions, key=rank))), _MAX_LISTED))
-    rows = []
-    for turn_id in sorted(shown):
-        each, turn, said = decisions[turn_id], turns[turn_id], kept.get(turn_id)
-        outcome, why, texts_of = each.outcome, texts.reason(each), [turn.user_text, turn.assistant_text]
-        if words := explanation.shared_words(each, query):
-            why = texts("semicolon").join((why, texts("shares", anchors=explanation.listed(words, texts))))
-        if turn_id in sent and not said:
-            outcome, why = "kept", texts("html.sent_beside")
-        if said and said.trimmed:
-            texts_of = [said.user, said.assistant, *texts_of]
-        facts = texts("html.decision_facts", outcome=texts(f"outcome.{outcome}"), why=why, tokens=each.tokens)
-        row = {"turn_id": turn_id, "subject": each.topic_id, "outcome": outcome}
-        rows.append({**row, "facts": facts, "texts": texts_of})
+    listed_decisions = [decisions[turn_id] for turn_id in sorted(shown)]
+    rows = _turn_rows(listed_decisions, selection, turns, sent=sent, texts=texts)
     listed = {row["turn_id"]: row for row in _fitted(rows, max_bytes=_EXPLANATION_BYTES)}
     strip = {turn_id: each.outcome for turn_id, each in decisions.items()}
     strip |= {turn_id: "kept" for turn_id in sent if turn_id not in kept}
@@ -207,8 +196,28 @@ def explanation_page(
             for anchor, counts in zip(grid.anchors, grid.counts, strict=True)
         ],
         score_parts=explanation.score_parts(selection),
-        scored=[each for each in map(decisions.__getitem__, sorted(shown)) if each.need is not None],
+        scored=[each for each in listed_decisions if each.need is not None],
     )
+
+
+def _turn_rows(
+    decisions: Sequence[Decision], selection: Selection, turns: Sequence[Turn], *, sent: Collection[int], texts: Texts
+) -> list[dict[str, Any]]:
+    """Return a row for each decision: the outcome, why, and what was said; of a trimmed turn the excerpt first."""
+    kept, rows = {turn.turn_id: turn for turn in selection.turns}, []
+    for each in decisions:
+        turn, excerpt = turns[each.turn_id], kept.get(each.turn_id)
+        outcome, why, said = each.outcome, texts.reason(each), [turn.user_text, turn.assistant_text]
+        if words := explanation.shared_words(each, selection.query):
+            why = texts("semicolon").join((why, texts("shares", anchors=explanation.listed(words, texts))))
+        if each.turn_id in sent and not excerpt:
+            outcome, why = "kept", texts("html.sent_beside")
+        if excerpt and excerpt.trimmed:
+            said = [excerpt.user, excerpt.assistant, *said]
+        facts = texts("html.decision_facts", outcome=texts(f"outcome.{outcome}"), why=why, tokens=each.tokens)
+        row = {"turn_id": each.turn_id, "subject": each.topic_id, "outcome": outcome}
+        rows.append({**row, "facts": facts, "texts": said})
+    return rows
 
 
 # --- all pages -----------------------------------------------------------------------------------------------------
