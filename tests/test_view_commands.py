@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from html import unescape
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from gatekeeper_cli.explanation import grid_of, near_misses
 from gatekeeper_cli.texts import Language, Texts
 from gatekeeper_cli.topics import Timeline
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.selection.settings import GatekeeperConfig
 from tests.case_files import from_file
 from tests.command import run
 from tests.conversations import HOSTILE, PAIRS, turns_of
@@ -49,16 +51,14 @@ def written(folder: Path, pairs: list[tuple[str, str]]) -> Path:
 
 
 def ask(command: str, file: Path, query: str, *options: str) -> Result:
-    return run(
-        *(part.format(file=file, query="{query}").replace("{query}", query) for part in COMMANDS[command]), *options
-    )
+    parts = (part.format(file=file, query="{query}").replace("{query}", query) for part in COMMANDS[command])
+    return run(*parts, *options)
 
 
 def shown_json(command: str, file: Path, query: str, *options: str) -> dict[str, Any]:
     result = ask(command, file, query, "--json", *options)
     assert (result.exit_code, result.stderr) == (0, "")
-    value: dict[str, Any] = json.loads(result.stdout)
-    return value
+    return json.loads(result.stdout)  # type: ignore[no-any-return]
 
 
 # --- what the JSON holds
@@ -71,8 +71,7 @@ def test_inspect_gives_the_timeline_and_the_use_of_tokens(chat: Path) -> None:
     use = token_use([message for turn in turns_of(DEMO) for message in turn.messages], token_budget=500)
     assert value.pop("token_use") == [point.to_dict() for point in use.points]
     assert {name: value.pop(name) for name in use.to_dict()} == use.to_dict()
-    assert (value.pop("token_budget"), value.pop("reported"), value.pop("usage")) == (500, None, [])
-    assert value.pop("dollars") is None
+    assert [*map(value.pop, ("token_budget", "reported", "usage", "dollars"))] == [500, None, [], None]
     assert value == json.loads(json.dumps(Timeline.of(gatekeeper).to_dict()))
 
 
@@ -80,8 +79,6 @@ def test_inspect_gives_the_timeline_and_the_use_of_tokens(chat: Path) -> None:
 def test_explain_gives_the_selection_the_anchors_the_near_misses_and_the_turn_that_was_asked_for(
     chat: Path, strategy: str
 ) -> None:
-    from gatekeeper_core.selection.settings import GatekeeperConfig
-
     query = QUESTIONS[4].text
     gatekeeper = ContextGatekeeper(300, config=GatekeeperConfig(strategy=strategy))  # type: ignore[arg-type]
     gatekeeper.sync(turns_of(DEMO))
@@ -132,9 +129,9 @@ def test_why_not_is_answered_first_in_one_sentence_of_its_language(language: str
         gatekeeper = ContextGatekeeper(3)
         gatekeeper.sync(PAIRS[language])
         needed = gatekeeper.explain(SHORT_QUESTIONS[language]).decision(0).kept_from_tokens
-        line = ask("explain", file, SHORT_QUESTIONS[language], "--budget", "3", "--lang", lang).stdout.splitlines()[0]
-        assert line.startswith("第 0 轮未选：" if lang == "zh" else "Turn 0 is left out because ")
-        assert str(needed) in ask("explain", file, SHORT_QUESTIONS[language], "--budget", "3", "--lang", lang).stdout
+        shown = ask("explain", file, SHORT_QUESTIONS[language], "--budget", "3", "--lang", lang).stdout
+        assert shown.startswith("第 0 轮未选：" if lang == "zh" else "Turn 0 is left out because ")
+        assert str(needed) in shown
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
@@ -143,10 +140,8 @@ def test_explain_shows_scores_when_asked_and_no_saving_where_nothing_is_sent(lan
     plain, scored = (
         ask("explain", chat, QUESTIONS[3].text, "--lang", lang, *more).stdout for more in ((), ("--scores",))
     )
-    assert texts("scores_heading") in scored
-    assert texts("scores_heading") not in plain
-    assert texts("near_heading") in plain
-    assert texts("saved") in plain
+    assert [texts("scores_heading") in shown for shown in (plain, scored)] == [False, True]
+    assert all(texts(name) in plain for name in ("near_heading", "saved"))
     assert texts("saved") not in ask("explain", chat, QUESTIONS[2].text, "--lang", lang).stdout
 
 
@@ -157,8 +152,7 @@ def test_inspect_shows_a_row_for_each_topic_with_its_turns_and_tokens(chat: Path
     assert f"41 turns, {sum(timeline.turn_tokens):,} tokens, {len(timeline.subjects)} topics" in lines[0]
     for number, subject in enumerate(timeline.subjects):
         (row,) = [line for line in lines if line.startswith(f"{number} {', '.join(subject.title)}"[:24])]
-        assert f" {len(subject.turn_ids)} " in row
-        assert f" {subject.tokens:,} " in row
+        assert re.search(rf" {len(subject.turn_ids)} +{subject.tokens:,} ", row)
 
 
 @pytest.mark.parametrize(("lang", "words"), [("en", ("24 model calls", "in all")), ("zh", ("24 次调用", "合计"))])
@@ -172,8 +166,7 @@ def test_inspect_counts_each_call_of_a_tool_loop_and_says_so(lang: str, words: t
     use = token_use(messages, token_budget=4000)
     shown = run("inspect", str(file), "--budget", "4000", "--lang", lang).stdout
     assert all(word in shown for word in words)
-    for total in (use.full, use.window, use.selected):
-        assert f"{total:,}" in shown
+    assert all(f"{total:,}" in shown for total in (use.full, use.window, use.selected))
     assert run("inspect", str(file), "--html", "-").stdout.count("24 model calls") == 1
 
 
@@ -190,8 +183,7 @@ def test_many_topics_are_cut_and_the_rest_is_counted(tmp_path: Path) -> None:
     pairs = [(f"Different topic: {word}?", f"{word}.") for word in words]
     shown = run("inspect", str(written(tmp_path, [*pairs, (f"Why {words[-1]}?", f"{words[-1]}!")]))).stdout
     lines = shown.splitlines()
-    assert lines[0].startswith("35 turns")
-    assert lines[0].endswith("34 topics")
+    assert (lines[0][:8], lines[0][-9:]) == ("35 turns", "34 topics")
     assert "and 4 smaller topics with 4 turns" in shown
     assert any(line.startswith("33 ") and "33 to 34" in line for line in lines)
 
@@ -200,10 +192,8 @@ def test_many_topics_are_cut_and_the_rest_is_counted(tmp_path: Path) -> None:
 def test_a_conversation_without_turns_is_shown(command: str, tmp_path: Path) -> None:
     file = tmp_path / "empty.json"
     file.write_text("[]", encoding="utf-8")
-    options = () if command == "inspect" else ("anything",)
-    result = run(command, str(file), *options)
-    assert result.exit_code == 0
-    assert "0 turns" in result.stdout or "conversation is empty" in result.stdout
+    shown = run(command, str(file), *(["anything"] if command == "explain" else [])).stdout
+    assert "0 turns" in shown or "conversation is empty" in shown
 
 
 # --- pages

@@ -70,12 +70,12 @@ class Pages:
         thread = self._gate.thread(request.path_params["thread_id"])
         if thread is None:
             return PlainTextResponse("There is no such thread any more.\n", 404)
-        selection, texts = thread.view.selection, self._texts
-        if selection is None:
+        view, texts = thread.view, self._texts
+        if view.selection is None:
             return HTMLResponse(threads_page([_row(thread)], texts), headers=_HEADERS)
-        name = " · ".join(filter(None, (thread.id, thread.model)))
+        name, sent = " · ".join(filter(None, (thread.id, thread.model))), (*view.turns, *view.recalled)
         page = explanation_page(
-            selection, thread.past(), decision=None, name=name, texts=texts, notes=_notes(thread, texts)
+            view.selection, thread.past(), decision=None, name=name, texts=texts, notes=_notes(thread, texts), sent=sent
         )
         return HTMLResponse(page, headers=_HEADERS)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +22,9 @@ from gatekeeper_cli.costs import bill_lines, evenly
 from gatekeeper_cli.texts import Texts, visible, visible_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
-    from gatekeeper_cli.costs import Reported, TokenUse
+    from gatekeeper_cli.costs import CallUse, Reported, TokenUse
     from gatekeeper_cli.topics import Timeline
     from gatekeeper_core.messages import Turn
     from gatekeeper_core.selection.result import Decision, Selection
@@ -42,12 +43,13 @@ _ENVIRONMENT = Environment(
 )
 _LENGTHS = tuple(200_000 >> halvings for halvings in range(13))
 # What the texts of a page may take together, escaped: with the marks, 1,000 turns stay under 1 MB. On an explanation
-# every listed turn has a row in a table or two beside its text.
+# every listed turn has a row in a table beside its text.
 _TIMELINE_BYTES, _EXPLANATION_BYTES = 450_000, 250_000
 _MAX_POINTS = 240  # of the chart; a line of a page's width has no more to show
+_NEARLY_EQUAL = 0.04  # of the chart's height: ten pixels, where two lines begin to hide each other
 _MAX_QUESTION = 2_000
 _MAX_HEAT_TURNS = 60
-_MAX_LISTED, _MAX_SCORES = 400, 200
+_MAX_LISTED = 400
 
 
 def timeline_page(
@@ -64,66 +66,62 @@ def timeline_page(
     subjects = [(subject, subject.name(texts)) for subject in timeline.subjects]
     of_turn = {turn_id: at for at, subject in enumerate(timeline.subjects) for turn_id in subject.turn_ids}
     rows = []
-    for turn_id, tokens in enumerate(timeline.turn_tokens):
+    for turn_id, (turn, tokens) in enumerate(zip(turns, timeline.turn_tokens, strict=True)):
         facts = texts("html.turn_facts", topic=subjects[of_turn[turn_id]][1], tokens=tokens)
-        rows.append({"turn_id": turn_id, "subject": of_turn[turn_id], "outcome": "", "facts": facts})
+        said = (turn.user_text, turn.assistant_text)
+        rows.append({"turn_id": turn_id, "subject": of_turn[turn_id], "outcome": "", "facts": facts, "texts": said})
     points = [use.points[at] for at in evenly(len(use.points), _MAX_POINTS)]
-    chart: dict[str, Any] | None = None
-    if len(points) > 1:  # no line has one point; the page scales their own units
-        lines = {"full": "full_history", "window": "window", "selected": "selected"}
-        values = {kind: getattr(points[-1], kind) for kind in lines}
-        chart = {
-            "width": points[-1].call,
-            "height": max(1, *(getattr(point, kind) for point in points for kind in lines)),
-            "summary": texts("html.chart_summary", call=points[-1].call, **values),
-            "lines": [
-                (kind, texts(label), values[kind], " ".join(f"{point.call},{getattr(point, kind)}" for point in points))
-                for kind, label in lines.items()
-            ],
-        }
     return _render(
         "timeline",
         texts,
         title=texts("html.timeline_title", name=visible(name)),
         name=visible(name),
-        figures=_timeline_figures(timeline, use, reported, texts),
+        timeline=timeline,
+        use=use,
+        reported=reported,
         subjects=subjects,
-        chart=chart,
-        use=points,
+        chart=_chart(points, texts) if len(points) > 1 else None,  # no line has one point
+        points=points,
+        percent=explanation.percent,
         dollars=explanation.shown_dollars,
         meaning=explanation.meaning_line(use.embedder, use.embedder_missed, texts),
         bill=[line for line, _ in bill_lines([use.tariff], use.dollars, texts)] if use.dollars else [],
         use_heading=texts("use_heading", calls=use.calls, budget=token_budget),
         use_whole=texts("use_whole", whole=use.calls_sent_whole, asked=len(use.points)) if use.calls_sent_whole else "",
-        turns=_with_texts(rows, turns, max_bytes=_TIMELINE_BYTES),
+        turns=_fitted(rows, max_bytes=_TIMELINE_BYTES),
     )
 
 
-def _timeline_figures(
-    timeline: Timeline, use: TokenUse, reported: Reported | None, texts: Texts
-) -> list[tuple[str, str, str]]:
-    costs = timeline.turn_tokens
-    figures = [
-        (texts("html.figure_turns"), f"{len(costs):,}", ""),
-        (texts("html.figure_topics"), f"{len(timeline.subjects):,}", ""),
-        (texts("html.figure_history"), f"{sum(costs):,}", texts("html.tokens")),
-    ]
-    if use.full:
-        figures += [
-            (texts("html.figure_calls"), f"{use.calls:,}", texts("html.figure_calls_note", tokens=use.full)),
-            (texts("html.figure_sent"), f"{round(use.selected / use.calls):,}", texts("html.figure_sent_note")),
-            (texts("saved"), explanation.percent(use.full - use.selected, use.full), texts("html.figure_saved_note")),
-        ]
-    if use.dollars:
-        note = texts("html.figure_bill_note", full=explanation.shown_dollars(use.dollars.full))
-        figures.append((texts("html.figure_bill"), explanation.shown_dollars(use.dollars.selected), note))
-    if reported:
-        note = texts("html.figure_reported_note", calls=reported.calls)
-        figures.append((texts("html.figure_reported"), f"{reported.input_tokens:,}", note))
-    if reported and reported.dollars is not None:
-        note = texts("html.figure_paid_note", calls=reported.calls)
-        figures.append((texts("html.figure_paid"), explanation.shown_dollars(reported.dollars), note))
-    return figures
+def _chart(points: Sequence[CallUse], texts: Texts) -> dict[str, Any]:
+    """Return the lines of the chart in tokens and calls; nearly equal ones as one line, with a band around them."""
+    columns = {kind: [getattr(point, kind) for point in points] for kind in ("full", "window", "selected")}
+    names = dict(zip(columns, map(texts, ("full_history", "window", "selected")), strict=True))
+    calls, height = [point.call for point in points], max(1, *map(max, columns.values()))
+    groups: list[list[str]] = []
+    for kind, column in columns.items():
+        for group in groups:
+            pairs = (pair for other in group for pair in zip(columns[other], column, strict=True))
+            if all(abs(one - other) <= height * _NEARLY_EQUAL for one, other in pairs):
+                group.append(kind)
+                break
+        else:
+            groups.append([kind])
+    lines = []
+    for group in groups:
+        kind = "selected" if "selected" in group else group[0]
+        is_wide = any(columns[each] != columns[kind] for each in group)
+        spread = [sorted(tokens) for tokens in zip(*(columns[each] for each in group), strict=True)]
+        around = [*zip(calls, (tokens[0] for tokens in spread), strict=True)]
+        around += reversed([*zip(calls, (tokens[-1] for tokens in spread), strict=True)])
+        line, band = (
+            " ".join(f"{call},{tokens}" for call, tokens in places)
+            for places in (zip(calls, columns[kind], strict=True), around if is_wide else ())
+        )
+        ends = dict.fromkeys(f"{tokens:,}" for tokens in (spread[-1][0], spread[-1][-1]))
+        lines.append((kind, texts("comma").join(names[each] for each in group), "–".join(ends), line, band))
+    last = {kind: column[-1] for kind, column in columns.items()}
+    summary = texts("html.chart_summary", call=calls[-1], **last)
+    return {"width": calls[-1], "height": height, "summary": summary, "lines": lines}
 
 
 def threads_page(rows: Sequence[Mapping[str, str]], texts: Texts) -> str:
@@ -139,43 +137,33 @@ def explanation_page(
     name: str,
     texts: Texts,
     notes: Sequence[str] = (),
+    sent: Collection[int] = (),
 ) -> str:
-    """Return the page of a selection: the budget, the words of each kept turn, every decision, the near misses.
+    """Return the page of a selection: what is sent, what is left out and why, and the scores behind a disclosure.
 
-    ``notes`` are further sentences about it, for the top of the page.
+    ``notes`` are further sentences about it, for the top of the page. ``sent`` has turns that are sent with it.
     """
 
-    def total(each: Decision) -> float:
-        return each.score.total if each.score else 0.0
+    def rank(turn_id: int) -> float:
+        score = decisions[turn_id].score
+        return -score.total if score else 0.0
 
-    query, near, grid = selection.query, explanation.near_misses(selection), explanation.readable_grid(selection)
-    chosen = [decision] if decision else []
-    decisions = {each.turn_id: each for each in (*near, *chosen, *selection.decisions)}
-    # The turn that was asked for, near misses, kept ones, then the best scores.
-    first = [*chosen, *near, *(decisions[turn_id] for turn_id in selection.order)]
-    ranked = dict.fromkeys(each.turn_id for each in (*first, *sorted(decisions.values(), key=lambda one: -total(one))))
-    shown = frozenset([*ranked][:_MAX_LISTED])
+    query, grid = selection.query, explanation.readable_grid(selection)
+    groups = explanation.near_groups(selection, texts)
+    near = [(reason, left) for reason, found in groups if (left := [one for one in found if one[0] not in sent])]
+    kept, nearest = [turn.turn_id for turn in selection.turns], [at for _, found in near for at, _ in found]
+    decisions = {each.turn_id: each for each in (*selection.decisions, *map(selection.decision, (*nearest, *sent)))}
+    decisions |= {decision.turn_id: decision} if decision else {}
+    # The turn that was asked for, near misses, those that are sent, then the best scores.
+    first = [*([decision.turn_id] if decision else []), *nearest, *selection.order, *sent]
+    shown = frozenset(islice(dict.fromkeys((*first, *sorted(decisions, key=rank))), _MAX_LISTED))
     listed_decisions = [decisions[turn_id] for turn_id in sorted(shown)]
-    scored = [each for each in listed_decisions if each.score is not None]
-    best = sorted(scored, key=total)[-_MAX_SCORES:]
-    parts, budget = explanation.score_parts(selection), explanation.budget_use(selection)
-    rows, texts_of = [], []
-    for each in listed_decisions:
-        why, outcome = texts.why(each), texts(f"outcome.{each.outcome}")
-        row = {"turn_id": each.turn_id, "outcome": each.outcome}
-        shared = explanation.listed(words, texts) if (words := explanation.shared_words(each, query)) else "–"
-        reason = texts("stage_reason", stage=texts(f"stage.{each.stage}"), why=why)
-        rows.append(
-            {
-                **row,
-                "why": reason,
-                "tokens": each.tokens,
-                "shared": shared,
-                "kept_with": explanation.kept_with(each, texts) or "–",
-            }
-        )
-        facts = texts("html.decision_facts", outcome=outcome, why=why, tokens=each.tokens)
-        texts_of.append({**row, "subject": each.topic_id, "facts": facts})
+    rows = _turn_rows(listed_decisions, selection, turns, sent=sent, texts=texts)
+    listed = {row["turn_id"]: row for row in _fitted(rows, max_bytes=_EXPLANATION_BYTES)}
+    strip = {turn_id: each.outcome for turn_id, each in decisions.items()}
+    strip |= {turn_id: "kept" for turn_id in sent if turn_id not in kept}
+    all_sent = sorted({*kept, *sent})
+    tokens = sum(decisions[turn_id].tokens for turn_id in all_sent)
     return _render(
         "explanation",
         texts,
@@ -186,69 +174,67 @@ def explanation_page(
         meaning=explanation.meaning_line(selection.embedder, selection.embedder_missed, texts),
         asked=explanation.why_not(decision, texts, query=query) if decision else "",
         notes=notes,
-        kept_none=explanation.kept_none(selection, texts),
-        figures=_explanation_figures(selection, texts),
-        budget=budget,
-        budget_line=texts("budget_line", budget=selection.token_budget, **budget._asdict()),
-        token_budget=selection.token_budget,
+        kept_none=() if sent else explanation.kept_none(selection, texts),
+        selection=selection,
+        tokens=tokens,
+        covered=explanation.readable(selection.covered, query),
+        anchors=explanation.readable((*selection.covered, *selection.uncovered), query),
+        budget=explanation.budget_use(selection)._asdict(),
         shown=shown,
-        strip=[(at, decisions[at].outcome if at in decisions else "other") for at in range(len(turns))],
+        strip=[(at, strip.get(at, "other")) for at in range(len(turns))],
+        sent_count=len(all_sent),
+        sent=[listed[turn_id] for turn_id in all_sent if turn_id in listed],
+        left_count=selection.turn_count - len(all_sent),
+        left_tokens=max(0, selection.history_tokens - tokens),
+        near=[(reason, [listed[at] | {"note": how} for at, how in found]) for reason, found in near],
+        left=[row for turn_id, row in listed.items() if turn_id not in (*all_sent, *nearest)],
+        not_listed=len(decisions) - len(shown),
         grid=grid,
         heat_turns=grid.turn_ids[:_MAX_HEAT_TURNS],
         heat_rows=[
             (visible(anchor), counts[:_MAX_HEAT_TURNS])
             for anchor, counts in zip(grid.anchors, grid.counts, strict=True)
         ],
-        near=explanation.near_groups(selection, texts),
-        decisions=rows,
-        scores=[
-            {
-                "turn_id": each.turn_id,
-                "outcome": each.outcome,
-                "parts": [*(f"{getattr(each.score, part):.2f}" for part in parts), explanation.shown_need(each)],
-            }
-            for each in sorted(best, key=lambda one: one.turn_id)
-        ],
-        not_listed=len(decisions) - len(shown),
-        not_scored=len(scored) - len(best),
-        score_parts=parts,
-        turns=_with_texts(texts_of, turns, max_bytes=_EXPLANATION_BYTES),
+        score_parts=explanation.score_parts(selection),
+        scored=[each for each in listed_decisions if each.need is not None],
     )
 
 
-def _explanation_figures(selection: Selection, texts: Texts) -> list[tuple[str, str, str]]:
-    covered = explanation.readable(selection.covered, selection.query)
-    anchors = explanation.readable((*selection.covered, *selection.uncovered), selection.query)
-    history, saved = selection.history_tokens, selection.history_tokens - selection.tokens
-    return [
-        (
-            texts("html.figure_kept"),
-            f"{len(selection.turns):,}",
-            texts("html.figure_kept_note", count=selection.turn_count),
-        ),
-        (texts("html.figure_tokens"), f"{selection.tokens:,}", texts("html.figure_tokens_note", history=history)),
-        (texts("saved"), explanation.percent(saved, history), texts("html.figure_saved_full")),
-        (texts("html.figure_coverage"), f"{selection.coverage:.2f}", texts("html.figure_coverage_note")),
-        (texts("html.figure_anchors"), f"{len(covered)}/{len(anchors)}", texts("html.figure_anchors_note")),
-    ]
+def _turn_rows(
+    decisions: Sequence[Decision], selection: Selection, turns: Sequence[Turn], *, sent: Collection[int], texts: Texts
+) -> list[dict[str, Any]]:
+    """Return a row for each decision: the outcome, why, and what was said; of a trimmed turn the excerpt first."""
+    kept, rows = {turn.turn_id: turn for turn in selection.turns}, []
+    for each in decisions:
+        turn, excerpt = turns[each.turn_id], kept.get(each.turn_id)
+        outcome, why, said = each.outcome, texts.reason(each), [turn.user_text, turn.assistant_text]
+        if words := explanation.shared_words(each, selection.query):
+            why = texts("semicolon").join((why, texts("shares", anchors=explanation.listed(words, texts))))
+        if each.turn_id in sent and not excerpt:
+            outcome, why = "kept", texts("html.sent_beside")
+        if excerpt and excerpt.trimmed:
+            said = [excerpt.user, excerpt.assistant, *said]
+        facts = texts("html.decision_facts", outcome=texts(f"outcome.{outcome}"), why=why, tokens=each.tokens)
+        row = {"turn_id": each.turn_id, "subject": each.topic_id, "outcome": outcome}
+        rows.append({**row, "facts": facts, "texts": said})
+    return rows
 
 
 # --- all pages -----------------------------------------------------------------------------------------------------
 
 
-def _with_texts(rows: Sequence[dict[str, Any]], turns: Sequence[Turn], *, max_bytes: int) -> list[dict[str, Any]]:
-    """Return rows of turns, each of its ``turn_id``, with what ``user`` and ``assistant`` said, as far as it fits.
+def _fitted(rows: Sequence[dict[str, Any]], *, max_bytes: int) -> list[dict[str, Any]]:
+    """Return rows of turns with their ``texts`` as far as they fit: what the user and the assistant said, by turns.
 
     Short texts stay whole, long ones are cut at one common length, at least 48 characters.
     """
-    shown = [turns[row["turn_id"]] for row in rows]
-    originals = [text for turn in shown for text in (turn.user_text, turn.assistant_text)]
+    originals = [text for row in rows for text in row["texts"]]
     for limit in _LENGTHS:
         fitted = [{"text": visible_lines(text[:limit]), "hidden": max(0, len(text) - limit)} for text in originals]
         if sum(len(str(escape(part["text"])).encode()) for part in fitted) <= max_bytes:
             break
     parts = iter(fitted)
-    return [{**row, "user": next(parts), "assistant": next(parts)} for row in rows]
+    return [{**row, "texts": [*islice(parts, len(row["texts"]))]} for row in rows]
 
 
 def _render(template: str, texts: Texts, **values: Any) -> str:

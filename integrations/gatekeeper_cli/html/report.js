@@ -18,8 +18,10 @@
 
   // --- one turn, in a drawer at the foot of the page
 
-  var drawer = one("drawer"), body = one("drawer-body"), cells = all(".cells a[data-t]"), items = all(".turns > li");
+  var drawer = one("drawer"), body = one("drawer-body"), cells = all(".cells a[data-t]"), items = all(".turns > li").sort(byTurn);
   var shown = -1, opener = null;
+  function turnOf(one) { return Number(one.dataset.t || one.id.slice(1)); }
+  function byTurn(one, other) { return turnOf(one) - turnOf(other); }
   function visibleItems() { return items.filter(function (item) { return !item.hidden; }); }
 
   function open(turn, from) {
@@ -41,7 +43,7 @@
   }
 
   function step(by) {
-    var ids = visibleItems().map(function (item) { return Number(item.id.slice(1)); });
+    var ids = visibleItems().map(turnOf);
     var at = ids.indexOf(shown) + by;
     if (at >= 0 && at < ids.length) { open(ids[at]); }
   }
@@ -62,7 +64,7 @@
     return heading ? heading.textContent.replace(/\s+/g, " ").trim() : cell.dataset.t;
   }
   function focusable(cell) { cells.forEach(function (other) { other.setAttribute("tabindex", other === cell ? "0" : "-1"); }); }
-  cells.sort(function (one, other) { return Number(one.dataset.t) - Number(other.dataset.t); });
+  cells.sort(byTurn);
   cells.forEach(function (cell) {
     cell.addEventListener("focus", function () { cell.setAttribute("aria-label", label(cell)); focusable(cell); });
   });
@@ -78,34 +80,36 @@
     if (shown >= 0) { open(Number(next.dataset.t), next); }
   });
 
+  // --- a frame says that it holds more than it shows
+
+  function hint() {
+    all(".hint").forEach(function (line) {
+      var frame = line.nextElementSibling;
+      line.hidden = frame.scrollWidth <= frame.clientWidth + 1 && frame.scrollHeight <= frame.clientHeight + 1;
+    });
+  }
+  all("details").forEach(function (one) { one.addEventListener("toggle", hint); });
+  window.addEventListener("resize", hint);
+  hint();
+
   // --- filters
 
-  var text = one("text"), topic = one("topic"), status = one("count"), outcomes = all("button[data-outcome]");
-  var rows = all("tr[data-outcome]"), outcome = "";
+  var text = one("text"), topic = one("topic"), status = one("count"), listed = all(".filters ~ .turns > li");
+  if (!text) { return; }
 
   function filter() {
     var wanted = text.value.trim().toLowerCase(), left = 0;
-    items.forEach(function (item) {
+    listed.forEach(function (item) {
       var fits = (!topic || !topic.value || item.dataset.topic === topic.value) &&
-        (!outcome || item.dataset.outcome === outcome) &&
         (!wanted || item.textContent.toLowerCase().indexOf(wanted) >= 0);
       item.hidden = !fits;
       left += fits ? 1 : 0;
     });
-    function isOff(turn) { var item = one("t" + turn); return Boolean(item && item.hidden); }
-    cells.forEach(function (cell) { cell.classList.toggle("off", isOff(cell.dataset.t)); });
-    rows.forEach(function (row) { row.hidden = isOff(row.dataset.t); });
-    status.textContent = status.dataset.words.replace("%n", String(left)).replace("%m", String(items.length));
+    cells.forEach(function (cell) { cell.classList.toggle("off", one("t" + cell.dataset.t).hidden); });
+    status.textContent = status.dataset.words.replace("%n", String(left)).replace("%m", String(listed.length));
   }
 
   text.addEventListener("input", filter);
   if (topic) { topic.addEventListener("change", filter); }
-  outcomes.forEach(function (button) {
-    button.addEventListener("click", function () {
-      outcome = button.dataset.outcome;
-      outcomes.forEach(function (other) { other.setAttribute("aria-pressed", String(other === button)); });
-      filter();
-    });
-  });
   filter();
 })();
