@@ -321,7 +321,8 @@ def test_every_step_of_a_run_is_valid_and_the_past_and_the_run_only_shrink(
             if not violations(messages, provider):
                 assert violations(prompt, provider) == []
         if before is not None:
-            assert set(view.turns) <= set(before.turns)
+            # Where turns first give way to their digests, one that was not chosen may come as a digest.
+            assert set(view.turns) <= set(before.turns) or view.reason == "digests" != before.reason
             assert {at for at in before.folded if at >= len(past)} <= {*folded}
             if (view.turns, view.replaced) == (before.turns, before.replaced):
                 assert prompt[: len(before.kept)] == sent(messages, before)
