@@ -42,7 +42,7 @@ def test_info_counts_what_lies_in_a_store(path: Path) -> None:
 
 
 def test_a_whole_file_is_said_to_be_whole(path: Path) -> None:
-    assert run("check", path).stdout == "every page is whole\n"
+    assert run("check", path).stdout == "every page is intact\n"
     assert json.loads(run("check", path, "--json").stdout) == {"path": str(path), "is_whole": True, "problems": []}
 
 

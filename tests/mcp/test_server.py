@@ -175,9 +175,9 @@ def test_the_command_serves_a_store_and_logs_to_a_client_over_stdio(tmp_path: Pa
 
 def test_the_command_refuses_what_it_cannot_serve(tmp_path: Path) -> None:
     for arguments, words in (
-        ([], "give --store STORE, --logs FOLDER, or both"),
+        ([], "add --store STORE, --logs FOLDER, or both"),
         (["--store", tmp_path / "none.db"], "there is no store"),
-        (["--logs", tmp_path / "none"], "there is no folder"),
+        (["--logs", tmp_path / "none"], "none does not exist"),
         (["--logs", tmp_path, "--store", "postgresql://ann:s3cret@127.0.0.1:1/x"], "127.0.0.1:1/x"),
     ):
         done = command.run("mcp", *arguments)

@@ -28,7 +28,7 @@ def _url() -> Iterator[str]:
 
 
 def test_the_page_lists_the_threads_and_leads_to_what_was_sent_and_why(url: str) -> None:
-    assert "No request came yet" in httpx.get(url).text
+    assert "No request yet" in httpx.get(url).text
     marked = "<script>alert(1)</script>"
     response = httpx.post(url + CHAT, json={"model": "gpt-4o", "messages": talk(*TALKS["mixed"])})
     httpx.post(url + MESSAGES, json={"model": marked, "messages": talk(marked, f"{marked}?")})
