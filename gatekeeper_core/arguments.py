@@ -34,7 +34,7 @@ def missing_attribute(owner: str, name: str, names: Collection[str]) -> Attribut
 def unknown_argument(name: str, names: Collection[str]) -> str:
     """Return the fault of a call with an argument that is none of the ``names``, with the nearest of them."""
     right = nearest_name(name, names)
-    rest = "further settings go into config" if "config" in names else f"it takes {', '.join(names)}"
+    rest = "pass further settings in config" if "config" in names else f"it takes {', '.join(names)}"
     return f"has no argument {name!r}: " + (f"did you mean {right!r}?" if right else rest)
 
 

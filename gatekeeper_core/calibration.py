@@ -42,7 +42,7 @@ class UsageCalibrator:
         check_number("window", window, low=1, high=10_000, integer=True)
         self._base = base or TokenEstimator()
         if self._base.factor != 1:
-            raise ConfigError(f"base must have the factor 1, got {self._base.factor!r}: it is what is learned here")
+            raise ConfigError(f"base must have factor 1, got {self._base.factor!r}: the calibration learns the factor")
         self._window = window
         self._ratios: dict[str, deque[float]] = {}
         self._lock = threading.Lock()

@@ -130,7 +130,7 @@ class MediaPart:
         if self.kind not in _MEDIA_KINDS:
             raise ConfigError(f"kind must be one of {', '.join(_MEDIA_KINDS)}")
         if self.tokens is not None and (type(self.tokens) is not int or self.tokens < 0):
-            raise ConfigError(f"tokens must be a whole number of at least 0, or None, got {reprlib.repr(self.tokens)}")
+            raise ConfigError(f"tokens must be an int of 0 or more, or None, got {reprlib.repr(self.tokens)}")
 
 
 Part = TextPart | MediaPart
@@ -146,9 +146,9 @@ class Metadata(Mapping[str, str | int]):
             raise TypeError(f"metadata must be a mapping, got {type(marks).__name__}")
         self._marks = dict(marks)
         for name, value in self._marks.items():
-            check_str("a name of metadata", name)
+            check_str("a name in metadata", name)
             if not isinstance(value, (str, int)):
-                raise TypeError(f"a value of metadata must be str, int or bool, got {type(value).__name__}")
+                raise TypeError(f"a value in metadata must be a str, int or bool, got {type(value).__name__}")
 
     def __getitem__(self, name: str) -> str | int:
         return self._marks[name]
@@ -351,7 +351,7 @@ def _read_content(content: object, trusted: bool) -> str | tuple[Part, ...]:
         part = _expect(item, Mapping, where, "text or an object")
         kind = _expect(part.get("type", "text" if "text" in part else "other"), str, f"{where}.type", "text")
         if kind in ("tool_use", "tool_result"):
-            raise MessageFormatError(f'"{where}" is Anthropic\'s: read the whole list with read_messages')
+            raise MessageFormatError(f'"{where}" is Anthropic\'s format: read the whole list with read_messages')
         if key := _TEXT_KEYS.get(kind):
             parts.append(TextPart(_expect(part.get(key), str, f"{where}.{key}", "text")))
         else:
@@ -410,7 +410,7 @@ def checked_messages(messages: Iterable[Message]) -> tuple[Message, ...]:
     checked = tuple(messages)
     for position, message in enumerate(checked):
         if not isinstance(message, Message):
-            raise TypeError(f"messages must hold Message values, got {type(message).__name__} at position {position}")
+            raise TypeError(f"messages[{position}] must be a Message, got {type(message).__name__}")
     return checked
 
 

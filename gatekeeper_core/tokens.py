@@ -80,7 +80,7 @@ class _ForeignCounter:
         tokens: object = self._counter(text)
         if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 0:
             name = _name_of(self._counter)
-            raise ConfigError(f"the token counter {name} returned {reprlib.repr(tokens)}: return an int, at least 0")
+            raise ConfigError(f"the token counter {name} returned {reprlib.repr(tokens)}: it must return an int >= 0")
         self._seen.put(key, tokens)
         return tokens
 
@@ -170,6 +170,6 @@ def count_messages(
 def check_tokens(argument: str, value: object, *, at_least: int = 0) -> None:
     """Raise TypeError where the value of an argument is no whole number, ConfigError where it is below ``at_least``."""
     if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{argument} must be int, got {type(value).__name__}")
+        raise TypeError(f"{argument} must be an int, got {type(value).__name__}")
     if value < at_least:
         raise ConfigError(f"{argument} must be at least {at_least}, got {value}")

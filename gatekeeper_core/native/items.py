@@ -139,7 +139,7 @@ def arguments_json(value: object, position: int) -> str:
     try:
         return "" if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as error:
-        raise refuse("the arguments of a call must be an object that can be written as JSON", position) from error
+        raise refuse("the arguments of a call must be a JSON-serializable object", position) from error
 
 
 def opaque(block: Item) -> MediaPart:

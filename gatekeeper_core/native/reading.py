@@ -128,7 +128,7 @@ def read_native(items: Iterable[Mapping[str, Any]], default: Format = CHAT) -> N
         if not isinstance(item, Mapping):
             raise MessageFormatError(f"must be an object, got {type(item).__name__}", position=at)
         if not _is_known(item):
-            reason = f"is in no known format: known are {', '.join(form.name for form in _FORMATS)}"
+            reason = f"is in no known format ({', '.join(form.name for form in _FORMATS)}"
             name = next((name for name, keys in _ELSEWHERE.items() if keys <= item.keys()), None)
             reader = "gatekeeper_formats.read_conversation"
             if name is None:

@@ -203,11 +203,11 @@ class PolicyState:
             ConfigError: it is not a state of this version of the library: begin with ``PolicyState()``.
         """
         if not isinstance(stored, Mapping) or stored.get("version") != _VERSION:
-            raise ConfigError("not a stored policy state of this version: begin with PolicyState()")
+            raise ConfigError("not a policy state of this version: start with PolicyState()")
         state: PolicyState = _restored("state", {**stored, "version": None}, cls())
         lists: tuple[tuple[Any, ...], ...] = (state.body.turns, state.body.texts)
         if any(list(turns) != sorted(set(turns)) for turns in lists):
-            raise ConfigError("the turns of the stored policy state are not in order: begin with PolicyState()")
+            raise ConfigError("the turns of the policy state are out of order: start with PolicyState()")
         return state
 
 
@@ -230,7 +230,7 @@ def _restored(name: str, stored: Any, example: Any) -> Any:
             return stored
     elif type(stored) in ((int,) if isinstance(example, int) else (int, float)) and 0 <= stored < _LARGEST:
         return stored
-    raise ConfigError(f"the stored policy state has no usable {name}: begin with PolicyState()")
+    raise ConfigError(f"the policy state has no usable {name}: start with PolicyState()")
 
 
 class Continuation(NamedTuple):

@@ -130,9 +130,9 @@ def read_prices(source: str | PathLike[str] | Mapping[str, Any]) -> Mapping[str,
             with open(source, encoding="utf-8") as file:
                 source = json.load(file)
         except (OSError, ValueError) as error:
-            raise ConfigError(f"{where}: cannot be read as JSON ({error}): give a file of JSON in UTF-8") from error
+            raise ConfigError(f"{where}: cannot be read as JSON ({error}): use a UTF-8 JSON file") from error
     if not isinstance(source, Mapping):
-        raise ConfigError(f"{where} must be an object with a row for each model, got a {type(source).__name__}")
+        raise ConfigError(f"{where} must be an object with one row per model, got {type(source).__name__}")
     own = {name: _own_row(f"{where}: {name!r}", name, row) for name, row in source.items()}
     ours = {name: row for name, row in PRICES.items() if row_of_model(name, own) is None}
     return {**ours, **own}
@@ -146,9 +146,9 @@ def _own_row(where: str, name: object, row: object) -> ModelPrices:
     if isinstance(row, ModelPrices):
         return row
     if unknown := [str(key) for key in row if key not in known]:
-        raise ConfigError(f"{where}: no {', '.join(unknown)} is known; use {', '.join(known)}")
+        raise ConfigError(f"{where}: unknown {', '.join(unknown)}; use {', '.join(known)}")
     if missing := [key for key in ("input", "output") if key not in row]:
-        raise ConfigError(f"{where} lacks {' and '.join(missing)}: give a row such as {example}")
+        raise ConfigError(f"{where} lacks {' and '.join(missing)}: use a row such as {example}")
     values = {"cache_read": row["input"], "cache_write": row["input"], **row}
     if "cache_read" not in row:
         values["min_cached_tokens"] = None

@@ -31,7 +31,7 @@ def with_constraint(constraints: Mapping[str, str], key: str, value: str, *, cou
     for name, text in (("key", key), ("value", value)):
         check_str(f"{name}", text)
     if not key.strip():
-        raise ConfigError("a constraint needs a key that is not empty")
+        raise ConfigError("a constraint must have a non-empty key")
     changed = {**constraints, key: value}
     needed = count(render_constraints(changed, fenced=str))
     if needed > CONSTRAINT_TOKENS:

@@ -212,9 +212,9 @@ class Selection:
         if isinstance(turn_id, bool) or not isinstance(turn_id, int):
             raise TypeError(f"turn_id must be an int, got {type(turn_id).__name__}")
         if not 0 <= turn_id < self.turn_count:
-            raise IndexError(f"turn {turn_id} is not in a conversation of {self.turn_count} turns")
+            raise IndexError(f"turn {turn_id} does not exist: the conversation has {self.turn_count} turns")
         if self._plan is None:
-            raise IndexError("this selection has no decisions; only explain() makes them")
+            raise IndexError("this selection has no decisions: call explain() instead of select()")
         return _decision(self._plan, turn_id)
 
     def to_messages(self, query: str | None = None) -> list[dict[str, str]]:

@@ -49,4 +49,4 @@ class GatekeeperConfig:
         if self.strategy not in ("gate", "fill"):
             raise ConfigError(f'GatekeeperConfig.strategy must be "gate" or "fill", got {self.strategy!r}')
         if self.switch_below > self.continue_above:
-            raise ConfigError("GatekeeperConfig.switch_below must not be above continue_above")
+            raise ConfigError("GatekeeperConfig.switch_below must not exceed continue_above")

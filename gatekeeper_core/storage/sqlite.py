@@ -105,7 +105,7 @@ class SQLiteStore(TableStore):
         if not isinstance(name, str):
             raise TypeError(f"path must be a str or a path, got {type(path).__name__}")
         if not name or name == ":memory:" or name.startswith("file:") or "\0" in name:
-            raise ConfigError("path must name a file; without one, use InMemoryStore")
+            raise ConfigError("path must name a file; to keep nothing on disk, use InMemoryStore")
         self._connections = Connections(
             os.path.abspath(name),
             synchronous=synchronous,

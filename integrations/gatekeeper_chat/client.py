@@ -100,10 +100,10 @@ class ChatConfig:
             complete = False
         if not complete or parts.username is not None or parts.query or parts.fragment:
             raise ConfigError(
-                "base_url must be like https://api.openai.com/v1, without a name, password, query or fragment"
+                "base_url must look like https://api.openai.com/v1, without user, password, query or fragment"
             )
         if not self.model.strip():
-            raise ConfigError("ChatConfig.model must be the name of a model, got nothing")
+            raise ConfigError("ChatConfig.model must be a model name, got an empty str")
         check_range(self, "read_timeout_seconds", low=0.001)
         check_range(self, "max_attempts", low=1, integer=True)
         if self.max_completion_tokens is not None:
@@ -126,7 +126,7 @@ class ChatClient:
 
     Raises:
         TypeError: the key is not a str.
-        ChatAuthError: the key holds a space or a character that no key holds.
+        ChatAuthError: the key contains a space or another invalid character.
     """
 
     def __init__(
@@ -174,7 +174,7 @@ class ChatClient:
             env_file = ".env"
         values = _Values(env_file)
         if not values.of(_KEY):
-            raise ChatNoKeyError("there is no key")
+            raise ChatNoKeyError("no API key")
         changes: dict[str, Any] = {key: value for key, name in _ENVIRONMENT.items() if (value := values.of(name))}
         return cls(values.of(_KEY), config=replace(config or ChatConfig(), **changes), calibrator=calibrator)
 
@@ -292,7 +292,7 @@ class ChatClient:
         with response:
             status = response.status_code
             if 300 <= status < 400:
-                raise ChatConnectionError("the address redirects: give the base URL that it leads to", status=status)
+                raise ChatConnectionError("the URL redirects: use the base URL it leads to", status=status)
             try:
                 payload = _json(response, self._bearer)
             except ChatResponseError:
@@ -351,7 +351,7 @@ class ReplyStream:
             RuntimeError: it has not been read to its end.
         """
         if self._reply is None:
-            raise RuntimeError("the answer has not come to its end: iterate over the stream first")
+            raise RuntimeError("the answer is not complete: iterate over the stream first")
         return self._reply
 
     def __iter__(self) -> Iterator[str]:
@@ -409,7 +409,7 @@ class _Bearer(AuthBase):
 
     def check(self) -> None:
         if not all("!" <= character <= "~" for character in self._key):
-            raise ChatAuthError("the key holds a space or a character that no key holds")
+            raise ChatAuthError("the key contains a space or another invalid character")
 
     def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
         if self._key:
@@ -461,8 +461,8 @@ def _failure(error: requests.RequestException | HTTPError, bearer: _Bearer) -> C
     if isinstance(error, _CUT_OFF):
         return ChatResponseError("the model's answer was cut off before its end")
     if isinstance(error, requests.exceptions.ConnectTimeout):
-        return ChatConnectionError("the model could not be reached in time: check the base URL")
+        return ChatConnectionError("connecting to the model timed out: check the base URL")
     if isinstance(error, requests.exceptions.Timeout) or "Read timed out" in str(error):
-        return ChatConnectionError("the model was silent for too long: raise read_timeout_seconds")
+        return ChatConnectionError("the model sent nothing for too long: raise read_timeout_seconds")
     words = bearer.redact(str(error))[:_REASON_CHARACTERS]
     return ChatConnectionError(f"the model could not be reached: {type(error).__name__}: {words}: check the base URL")

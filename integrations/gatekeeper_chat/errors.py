@@ -65,26 +65,26 @@ class ChatError(GatekeeperError):
 class ChatAuthError(ChatError):
     """The key is refused, by the service or because it cannot be a key."""
 
-    advice = "check the key, and that the base URL is the region that it belongs to (MINIMAX_API_KEY, MINIMAX_BASE_URL)"
+    advice = "check the key, and that the base URL is in its region (MINIMAX_API_KEY, MINIMAX_BASE_URL)"
 
 
 class ChatNoKeyError(ChatAuthError):
     """There is no key."""
 
-    advice = "put MINIMAX_API_KEY=your-key into the environment, or into a file .env in the working folder"
+    advice = "set MINIMAX_API_KEY in the environment, or in a file .env in the working folder"
 
 
 class ChatBalanceError(ChatError):
     """The balance or the plan does not cover the request; waiting some seconds does not help."""
 
-    advice = "look at the balance and the plan of the account"
+    advice = "check the balance and the plan of the account"
 
 
 class ChatRateLimitError(ChatError):
     """Too many requests or tokens at once, also after the last try."""
 
     retryable = True
-    advice = "send fewer at once, or raise ChatConfig(max_attempts=...)"
+    advice = "send fewer requests at once, or raise ChatConfig(max_attempts=...)"
 
 
 class ChatRequestError(ChatError):

@@ -333,21 +333,21 @@ def rebuild(
     """
     found = [entry for entry in ledger if entry.digest.startswith(digest)]
     if len(found) != 1:
-        raise LedgerError(f"the ledger has {len(found)} requests {digest!a:.70}: give the digest of one")
+        raise LedgerError(f"the ledger has {len(found)} requests {digest!a:.70}: give more digits")
     entry = found[0]
     settings = dict(entry.settings)
     if settings.pop("rubric_version", None) != RUBRIC_VERSION:
-        raise LedgerError(f"request {entry.digest[:12]} was made with another version of the rubric")
+        raise LedgerError(f"request {entry.digest[:12]} was created with another version of the rubric")
     try:
         token_budget, name = settings.pop("token_budget"), settings.pop("embedder")
         selection, config = GatekeeperConfig(**settings.pop("gatekeeper")), EvalConfig(**settings)
     except (KeyError, TypeError) as error:
-        raise LedgerError(f"request {entry.digest[:12]} was made with another version of the library") from error
+        raise LedgerError(f"request {entry.digest[:12]} was created with another version of the library") from error
     if name != (embedder.name if embedder else ""):
-        raise LedgerError(f"request {entry.digest[:12]} was made with the embedder {name!r}: give the same")
+        raise LedgerError(f"request {entry.digest[:12]} was created with the embedder {name!r}: use the same one")
     turn = read_turn(source, entry.turn, form=form)
     if turn is None:
-        raise LedgerError(f"{source} has no {entry.turn}: give the file or folder of the evaluation")
+        raise LedgerError(f"{source} has no {entry.turn}: use the file or folder of the evaluation")
     (prompts,) = prompts_of([turn], token_budget=token_budget, config=selection, embedder=embedder)
     if entry.part in _SIDES:
         request = answer_request(prompts, entry.part, config)
@@ -358,6 +358,6 @@ def rebuild(
         request = judge_request(prompts, whole, selected, first=first, config=config)
     if request.digest != entry.digest:
         raise LedgerError(
-            f"request {entry.digest[:12]} cannot be made again: {entry.turn} or the library changed since"
+            f"request {entry.digest[:12]} cannot be rebuilt: {entry.turn} or the library has changed since"
         )
     return request.body

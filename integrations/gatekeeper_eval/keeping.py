@@ -71,7 +71,7 @@ def assert_keeps(
     elif token_budget is None and config is None:
         gatekeeper = chat
     else:
-        raise TypeError("a gatekeeper has its own budget and settings: give them where it is made")
+        raise TypeError("a gatekeeper has its own budget and settings: set them when you create it")
     selection = gatekeeper.explain(question)
     texts = [f"{block.user_text}\n{block.assistant_text}" for block in gatekeeper.turns]
     sent = {kept.turn_id: f"{kept.user}\n{kept.assistant}" for kept in selection.turns}

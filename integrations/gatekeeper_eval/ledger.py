@@ -96,7 +96,7 @@ class Ledger:
                 begins = line.startswith(_BEGINNING[: len(line)])
                 if not begins or not isinstance(error, json.JSONDecodeError):
                     raise LedgerError(
-                        f"{self._path}: line {number} is no line of a ledger of version {VERSION}: name another file"
+                        f"{self._path}: line {number} is not a ledger line of version {VERSION}: use another file"
                     ) from error
                 self.torn += 1
                 continue
@@ -146,5 +146,5 @@ class Ledger:
                 except OSError as error:
                     raise LedgerError(f"{self._path}: the ledger cannot be written: {error.strerror}") from error
                 if self._ends_open:
-                    raise LedgerError(f"{self._path}: the ledger cannot be written: no space is left on the device")
+                    raise LedgerError(f"{self._path}: the ledger cannot be written: no space left on the device")
             self._entries[entry.digest] = entry

@@ -67,11 +67,11 @@ class EvalConfig:
 
     def __post_init__(self) -> None:
         if not self.model.strip():
-            raise ConfigError("EvalConfig.model must be the name of a model, got nothing")
+            raise ConfigError("EvalConfig.model must be a model name, got an empty str")
         if self.rubric not in get_args(Rubric):
             raise ConfigError(f'EvalConfig.rubric must be "auto", "en" or "zh", got {self.rubric!r}')
         if taken := {"model", "messages", "stream"} & self.body.keys():
-            raise ConfigError(f"EvalConfig.body must not hold {min(taken)}: the evaluation gives it")
+            raise ConfigError(f"EvalConfig.body must not contain {min(taken)}: the evaluation sets it")
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-ready values; ``EvalConfig(**values)`` without ``rubric_version`` gives an equal one."""

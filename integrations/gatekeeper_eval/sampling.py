@@ -126,7 +126,7 @@ def sample_turns(
     if not eligible:
         raise EvalError(
             f"{source}: none of {conversations:,} conversations has a question after {least_tokens} tokens of history; "
-            "a shorter history is sent whole, so there is nothing to compare: give longer chats"
+            "a shorter history is sent in full, so there is nothing to compare: use longer chats"
         )
     return Sample(tuple(sorted(turn for _, turn in drawn)), eligible, conversations, tuple(unread))
 

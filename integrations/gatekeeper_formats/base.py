@@ -70,9 +70,9 @@ class AmbiguousConversationError(FormatError):
     def __init__(self, headings: Sequence[Heading], *, count: int, name: str, wanted: str | None = None) -> None:
         self.headings, self.count, self.name, self.wanted = tuple(headings), count, name, wanted
         if wanted is None:
-            super().__init__(f"{name}: holds {count:,} conversations: say which by its number, id or title")
+            super().__init__(f"{name}: holds {count:,} conversations: choose one by its number, id or title")
         else:
-            super().__init__(f"{name}: {count:,} conversations match {wanted!a:.80}: give the number of one")
+            super().__init__(f"{name}: {count:,} conversations match {wanted!a:.80}: choose one by its number")
 
 
 class PlaceError(Exception):

@@ -159,7 +159,7 @@ class _OpenHands(base.Format):
                     call_id = named if cause is None else calls.get(str(cause), named or "")
                     transcript.answer(_parts(event, left_out), call_id=call_id, name=observation)
             else:
-                raise base.PlaceError(f'{place}: must have an "action" or an "observation" that is text')
+                raise base.PlaceError(f'{place}: must have an "action" or an "observation" as text')
             yield reports.of(event)
         yield from transcript.messages
 

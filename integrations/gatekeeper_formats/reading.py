@@ -254,7 +254,7 @@ def _entries(stream: BinaryIO, form: str | None, progress: Callable[[int], None]
     source = TextSource(stream, progress=progress)
     first = source.skip_white()
     if not first:
-        raise PlaceError("holds no messages: it is empty")
+        raise PlaceError("is empty: it has no messages")
     texts = [known for known in TEXT_FORMATS if form == known.name or (form is None and first not in "[{")]
     if texts:
         text = source.rest()
@@ -286,7 +286,7 @@ def _only(entries: Iterator[Entry], name: str) -> tuple[Heading, Entry]:
     """Return the conversation of a file that holds one; of an empty store, one without messages."""
     first = next(entries, None)
     if first is None:
-        raise PlaceError("holds no conversation")
+        raise PlaceError("has no conversation")
     shown = [first.heading(1)]
     count = 1
     for count, entry in enumerate(entries, 2):
@@ -314,7 +314,7 @@ def _matching(entries: Iterator[Entry], wanted: str, name: str) -> tuple[Heading
         if rank == 0:
             break
     if not first:
-        raise FormatError(f"{name}: none of its {count:,} conversations has the number, id or title {wanted!a:.80}")
+        raise FormatError(f"{name}: no conversation among its {count:,} has the number, id or title {wanted!a:.80}")
     best = min(first)
     if len(alike[best]) > 1:
         shown = alike[best][:_SHOWN_CONVERSATIONS]

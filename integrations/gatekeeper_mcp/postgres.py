@@ -94,7 +94,7 @@ class PostgresIndex(ChatIndex):
     def __init__(self, threads: UserThreads) -> None:
         super().__init__(threads)
         if not isinstance(threads.store, PostgresStore):
-            raise ConfigError("a PostgresIndex needs threads of a PostgresStore")
+            raise ConfigError("a PostgresIndex needs the threads of a PostgresStore")
         self._store = threads.store
         self._scope = scope_of(threads)
         self._key = self._store._key(threads.tenant), self._scope

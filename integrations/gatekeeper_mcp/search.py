@@ -176,10 +176,10 @@ def scope_of(threads: UserThreads) -> bytes:
 def check_search(query: str, limit: int) -> None:
     """Check the arguments of a search."""
     if not check_str("query", query).strip():
-        raise ConfigError("query must not be blank: give words that were used in the chats")
+        raise ConfigError("query must not be blank: use words from the chats")
     check_tokens("limit", limit, at_least=1)
     if limit > MAX_HITS:
-        raise ConfigError(f"limit must be 1 to {MAX_HITS}, got {limit}")
+        raise ConfigError(f"limit must be between 1 and {MAX_HITS}, got {limit}")
 
 
 class ChatIndex(ChatSearch):

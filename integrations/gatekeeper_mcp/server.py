@@ -94,15 +94,15 @@ class ChatTools:
         """Return the turns of one chat that a query asks for."""
         name = thread or self._thread
         if not query.strip():
-            raise ToolError("query must not be blank: give words that were used in the chat")
+            raise ToolError("query must not be blank: use words from the chat")
         if name is None:
-            raise ToolError("thread is missing: give the id of a chat, as search_chats gives it")
+            raise ToolError("thread is missing: pass a chat id from search_chats")
         try:
             messages = next(filter(None, (search.read(name) for search in self._searches)), ())
         except GatekeeperError as error:
             raise ToolError(str(error)) from error
         if not messages:
-            raise ToolError(f"there is no chat {name!a:.80}: give an id as search_chats gives it")
+            raise ToolError(f"no chat {name!a:.80}: pass a chat id from search_chats")
         past = read_history(messages, all_past=True).past
         with self._lock:
             gatekeeper = self._gatekeeper_of(name)

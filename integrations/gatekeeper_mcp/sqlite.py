@@ -92,7 +92,7 @@ class SQLiteIndex(ChatIndex):
                 for statement in _TABLES if version == 0 else ():
                     connection.execute(statement)
             if version not in (0, _VERSION):
-                raise StorageError(f"{self.place}: another version of this library wrote it: delete the file")
+                raise StorageError(f"{self.place}: written by another version of this library: delete the file")
             unused.pop_all()
 
     def close(self) -> None:
@@ -173,10 +173,10 @@ class SQLiteIndex(ChatIndex):
         try:
             yield
         except OSError as error:
-            raise StorageError(f"{self.place}: its folder cannot be made ({error.strerror})") from error
+            raise StorageError(f"{self.place}: its folder cannot be created ({error.strerror})") from error
         except sqlite3.Error as error:
             words = str(error).lower()
-            reason = "the search index cannot be used: delete the file, the next searches build it again"
+            reason = "the search index is unusable: delete the file; the next search rebuilds it"
             if "locked" in words:
                 reason = "another process is writing the search index: try again"
             elif "fts5" in words:

@@ -173,9 +173,9 @@ class PostgresStore(TableStore):
             if state.version > NEWEST:
                 raise UnfitTablesError(NEWER)
             if state.version == 0 and not create:
-                raise UnfitTablesError("there is no store")
+                raise UnfitTablesError("no store found")
             if 0 < state.version < NEWEST and not migrate:
-                older = "its tables were written by an older version of this library; migrate them first"
+                older = "its tables were written by an older version of this library: migrate them first"
                 raise UnfitTablesError(older)
         self.found_schema_version = state.version
         if state.version < NEWEST:

@@ -12,7 +12,7 @@ except ModuleNotFoundError as error:
     packages = ("anyio", "httpx", "jinja2", "markupsafe", "starlette")
     if (error.name or "").partition(".")[0] not in packages:
         raise
-    needed = 'gatekeeper_serve needs its extra: pip install "context-gatekeeper[serve]"'
+    needed = 'gatekeeper_serve needs an extra: pip install "context-gatekeeper[serve]"'
     raise ImportError(needed, name=error.name) from error
 from gatekeeper_serve.settings import ServeSettings
 

@@ -133,7 +133,7 @@ class Gate:
             *_, (frame, line) = walk_tb(error.__traceback__)
             place = f"{basename(frame.f_code.co_filename)}:{line}"
             # Without the message of the error, which may hold text of the conversation.
-            _log.error("a selection failed, and everything is sent: %s at %s", type(error).__name__, place)
+            _log.error("selection failed, sending everything: %s at %s", type(error).__name__, place)
             return _unread(body, "failed")
         thread = self._noted(api, model, tenant, call, native)
         view = call.view

@@ -58,7 +58,7 @@ class Pages:
     def prometheus(self, _: Request) -> Response:
         """Return the metrics."""
         if self.metrics is None:
-            return PlainTextResponse(f"The metrics need their extra: {PIP_LINE}\n", 404)
+            return PlainTextResponse(f"The metrics need an extra: {PIP_LINE}\n", 404)
         return Response(self.metrics(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
     def index(self, _: Request) -> Response:

@@ -113,8 +113,8 @@ class Proxy:
             response = await self.client.send(request, stream=True)
         except httpx.RequestError as error:
             is_late = isinstance(error, httpx.TimeoutException)
-            reason = f"the upstream {'took too long' if is_late else 'cannot be reached'}: {type(error).__name__}"
-            _log.warning("no response: %s", type(error).__name__)
+            reason = f"the upstream {'timed out' if is_late else 'cannot be reached'}: {type(error).__name__}"
+            _log.warning("no response from the upstream: %s", type(error).__name__)
             await error_response(route, 504 if is_late else 502, reason, gated)(scope, receive, send)
             return
         try:
@@ -129,7 +129,7 @@ class Proxy:
             await send({"type": "http.response.body", "body": b""})
         except httpx.RequestError as error:
             # The response has begun: without its end the server closes the connection, as the upstream did.
-            _log.warning("the upstream broke off: %s", type(error).__name__)
+            _log.warning("the upstream closed the connection: %s", type(error).__name__)
             return
         finally:
             with CancelScope(shield=True):

@@ -44,16 +44,14 @@ class ServeSettings:
         for name in ("openai_url", "anthropic_url"):
             parts = urlsplit(getattr(self, name))
             if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.username:
-                raise ConfigError(f"{name} must be an address such as https://host/path, without a key or a query")
+                raise ConfigError(f"{name} must be a URL such as https://host/path, without a key or a query")
         for name in ("connect_seconds", "idle_seconds", "max_body_bytes"):
             if not getattr(self, name) > 0:
                 raise ConfigError(f"{name} must be above 0, got {getattr(self, name)}")
         if not self.token.isascii():
-            raise ConfigError("token must be ASCII, because clients send it in a header")
+            raise ConfigError("token must be ASCII: clients send it in a header")
         if not self.is_local and not self.token:
-            raise ConfigError(
-                f"host {self.host} can be reached from other machines: set a token that clients must send"
-            )
+            raise ConfigError(f"host {self.host} is reachable from other machines: set a token that clients must send")
 
     @property
     def is_local(self) -> bool:

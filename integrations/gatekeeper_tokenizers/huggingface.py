@@ -49,8 +49,8 @@ def tokenizers_counter(tokenizer: Tokenizer | str | Path) -> TokenCounter:
 
 def _read(path: Path) -> Tokenizer:
     if not path.is_file():
-        raise ConfigError(f"there is no file {path}: save the model's tokenizer.json there, nothing is downloaded here")
+        raise ConfigError(f"no file {path}: save the model's tokenizer.json there; this library downloads nothing")
     try:
         return Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises no narrower one
-        raise ConfigError(f"{path} holds no tokenizer") from error
+        raise ConfigError(f"{path} is not a tokenizer file") from error

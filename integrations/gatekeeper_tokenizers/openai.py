@@ -64,6 +64,6 @@ def _check_cached(name: str) -> None:
     file = Path(folder) / sha1(_ADDRESSES[name].encode(), usedforsecurity=False).hexdigest()
     if not file.is_file():
         raise ConfigError(
-            f"the table of {name} is not in tiktoken's cache ({folder}), and nothing is downloaded here: set "
+            f"the table of {name} is not in tiktoken's cache ({folder}), and this library downloads nothing: set "
             "TIKTOKEN_CACHE_DIR to a folder that holds it, or pass tiktoken.get_encoding(...), which downloads it"
         )

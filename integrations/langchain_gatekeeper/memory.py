@@ -173,7 +173,7 @@ class GatekeeperChatMemory(LastSelections, BaseChatMemory):
     def _current_selector(self) -> ThreadSelector[BaseMessage]:
         """Return the selector for the settings as they are now."""
         if self.k is not None and self.keep_newest not in (None, self.k):
-            raise ConfigError(f"k is {self.k} and keep_newest is {self.keep_newest}: they are one setting, give one")
+            raise ConfigError(f"k is {self.k} and keep_newest is {self.keep_newest}: they are one setting, set one")
         options = {name: getattr(self, name) for name in SelectorOptions.__annotations__}
         if self.k is not None:
             options["keep_newest"] = self.k

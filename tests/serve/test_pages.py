@@ -132,7 +132,7 @@ def test_the_command_serves_until_it_is_stopped_and_logs_no_request() -> None:
     [
         (["--host", "0.0.0.0"], "set a token"),  # noqa: S104 - refused
         (["--budget", "0"], "--budget must be 1 or more"),
-        (["--openai-url", "https://user:key@host"], "openai_url must be an address"),
+        (["--openai-url", "https://user:key@host"], "openai_url must be a URL"),
     ],
 )
 def test_the_command_refuses_what_is_not_safe_or_not_possible(options: list[str], reason: str) -> None:

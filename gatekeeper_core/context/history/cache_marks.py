@@ -30,7 +30,7 @@ class MarkPlan(NamedTuple):
     """Behind which of the messages that are sent a mark pays.
 
     Attributes:
-        body: the last message of the stable beginning; None: there is none.
+        body: last message of the stable beginning, if there is one.
         end: whether the next call reads on where this one ends.
         between: the message where the call before ended, if that is too far from the end to be found; else None.
         recalled: whether turns stand in the question for this one call.

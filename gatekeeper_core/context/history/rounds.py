@@ -86,7 +86,7 @@ class Folding(NamedTuple):
         messages: the new list; what is not folded are the caller's own objects.
         sources: for each of them its position in the caller's list, None for the summary.
         folded: positions that the summary stands for, earlier summaries among them, ascending.
-        counts: what this call folded; ``counts_in(messages)`` is what the summary stands for in all.
+        counts: what this call folded; ``counts_in(messages)`` counts everything the summary replaces.
         failure: as in ``Compaction``.
     """
 

@@ -1,4 +1,4 @@
-"""The current run of an agent made smaller while it grows, before anything of the past is given up.
+"""Compaction of an agent's current run as it grows, before any past turn is dropped.
 
 ::
 
@@ -63,14 +63,14 @@ Source: ours, recorded runs of agents; each chosen on one half of the coding run
 @with_suggestions()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunConfig:
-    """Settings of a run that gives way when a request is over its limit.
+    """Settings for compacting a run when a request exceeds its limit.
 
     Attributes:
         keep_recent_rounds: newest answered rounds that are not compressed to save money, nor folded as long as the past
             or their results can give way; the last one stays, >= 0. Source: specification 002-22.
-        low_water: share of the room that is aimed at, 0..1. Source: specification 002-32.
-        compress_result: makes the text of a tool message smaller, as ``ToolResultCompressor`` does; None: nothing does.
-            It is called for the same messages at each step: it must give the same text, and should remember it. With a
+        low_water: target share of the room, 0..1. Source: specification 002-32.
+        compress_result: shortens the text of a tool message, as ``ToolResultCompressor`` does; None turns this off. It
+            is called for the same messages at each step: it must give the same text, and should remember it. With a
             ``working_memory`` only the pointers stay that it holds.
     """
 

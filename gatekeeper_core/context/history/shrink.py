@@ -42,7 +42,7 @@ class Compaction(NamedTuple):
 
     Attributes:
         messages: the new list; what was neither folded nor cut are the caller's own objects.
-        sources: for each of them its position in the caller's list, None for the summary.
+        sources: position of each in the caller's list, None for the summary.
         strategy: ``none``, ``summary`` (rounds became a summary), ``aggressive`` (nearly everything did), ``truncate``
             (texts were compressed or cut, whatever was folded besides).
         rounds_folded: rounds that this call folded.

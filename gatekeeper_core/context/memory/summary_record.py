@@ -148,7 +148,7 @@ class Summary:
         seqs = [seq for item in summary.items for seq in (*item.seqs, *item.replaces)]
         numbers = (*seqs, summary.model_upto_seq, *(seq for seq, _ in summary.checkpoints))
         if not all(item.seqs for item in summary.items) or min(seqs, default=0) < 0 or max(numbers) > summary.upto_seq:
-            raise CorruptionError("the stored summary does not fit its messages: make it anew from the messages")
+            raise CorruptionError("the stored summary does not match its messages: build it again from them")
         return summary
 
     def _of(self, section: Section) -> tuple[SummaryItem, ...]:

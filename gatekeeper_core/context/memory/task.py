@@ -225,7 +225,7 @@ class TaskTracker:
 
         def change(task: ActiveTask) -> ActiveTask:
             if task.open_step is None:
-                raise ConfigError("no step is at work: call start_step or set_phase first")
+                raise ConfigError("no step is active: call start_step or set_phase first")
             return _finished(task, thread, summary)
 
         return self._change(thread, change)

@@ -50,7 +50,7 @@ def full_run(config: HistoryConfig) -> HistoryConfig:
         ConfigError: the settings say how a run shrinks.
     """
     if config.run not in (None, RunConfig()):
-        raise ConfigError("HistoryConfig.run: only GatekeeperMiddleware makes a run smaller; leave it out")
+        raise ConfigError("HistoryConfig.run works only with GatekeeperMiddleware: remove it")
     return replace(config, run=None)
 
 

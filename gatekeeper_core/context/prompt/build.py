@@ -77,7 +77,7 @@ class SentTurns(NamedTuple):
 
     Attributes:
         past: the head, and past turns.
-        run: the current turn.
+        run: messages of the current turn.
         fates: of messages of the thread, by sequence number.
         squeezed: see ``BuildTrace``.
     """

@@ -45,11 +45,11 @@ JOIN_TOKENS = 2
 
 @with_suggestions()
 class SystemPrompt(NamedTuple):
-    """A system prompt in two parts, so that a cache of the prompt's prefix can hold the first.
+    """A system prompt in two parts, so that the provider can cache the first.
 
     Attributes:
-        stable: the same at every build: roles, rules.
-        volatile: may change: the time, the user's place.
+        stable: part that never changes, such as roles and rules.
+        volatile: part that may change, such as the time or the user's location.
     """
 
     stable: str

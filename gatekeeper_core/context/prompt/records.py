@@ -164,7 +164,7 @@ class BoundedCompressor:
         def compressed() -> str:
             text: object = self.compress(message, context)
             if not isinstance(text, str):
-                raise TypeError(f"compress_result must return str, got {type(text).__name__}")
+                raise TypeError(f"compress_result must return a str, got {type(text).__name__}")
             return text
 
         compress = self.compress.compress
@@ -227,7 +227,7 @@ class BuilderParts:
     def gather(
         self, calls: BoundedCalls, thread: Thread | None, prompt: str, *, room_tokens: int, log: bool
     ) -> ThreadRecords:
-        """Return the records of a thread; the summary covers what is older than the newest turns in a room."""
+        """Return the records of a thread; the summary covers everything older than the newest turns that fit."""
         records = ThreadRecords()
         with stage(LOOK_UPS, thread=thread.id if thread else None, log=log) as seen:
             if thread is not None:

@@ -63,7 +63,7 @@ def render_parts(
         raise ConfigError(f"pin_as must be one of {', '.join(get_args(PinRole))}, got {pin_as!r}")
     takes_any_place = provider == "openai"
     if pin_as in ("system", "developer") and not takes_any_place:
-        raise ConfigError(f'{provider} takes no system message behind the question: use pin_as="user_suffix"')
+        raise ConfigError(f'{provider} accepts no system message after the question: use pin_as="user_suffix"')
     parts = [Rendered(one, (at,)) for at, one in enumerate(messages)]
 
     if pin and (pin_as == "user_suffix" or not takes_any_place):

@@ -125,7 +125,7 @@ class ToolResults:
         context = self._context._replace(tool_name=name, live=live.keys(), age_rounds=age_rounds)
         text = self._compress(message, context)
         if not isinstance(text, str):
-            raise TypeError(f"compress_result must return str, got {type(text).__name__}")
+            raise TypeError(f"compress_result must return a str, got {type(text).__name__}")
         if text == before:
             return None
         # The compressor's own pointers are those that the result did not have.

@@ -232,11 +232,11 @@ class WorkingMemory:
         check_type("query", query, str, None)
         if lines is not None:
             if len(lines) != 2:
-                raise TypeError("lines must be a tuple of the first and the last line")
+                raise TypeError("lines must be a (first, last) tuple")
             check_tokens("lines[0]", lines[0], at_least=1)
             check_tokens("lines[1]", lines[1], at_least=lines[0])
         if sum((start is not None or end is not None, lines is not None, query is not None)) > 1:
-            raise ConfigError("read bytes (start, end), lines or by query: one of them")
+            raise ConfigError("choose one: bytes (start, end), lines or query")
         data = self._get(pointer_id(check_str("pointer", pointer)))
         if data is None:
             unknown = truncate_to_tokens(UNKNOWN_POINTER, budget_tokens, token_counter=self._counter)
@@ -453,7 +453,7 @@ def session_key(secret: bytes, thread_id: str, *, tenant: str = "default") -> by
     for what, name in (("tenant", tenant), ("thread_id", thread_id)):
         check_str(what, name)
         if not name:
-            raise ConfigError(f"{what} must not be empty: threads without a name would share one memory")
+            raise ConfigError(f"{what} must not be empty: unnamed threads would share one memory")
         data = name.encode("utf-8", "surrogatepass")
         written += [len(data).to_bytes(8, "big"), data]
     return hmac.digest(secret, b"".join(written), "sha256")

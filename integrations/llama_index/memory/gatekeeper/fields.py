@@ -95,7 +95,7 @@ def one_budget(
     limits = {place: tokens for place, tokens in places.items() if tokens is not None}
     if len({*limits.values()}) > 1:
         named = ", ".join(f"{place} is {tokens}" for place, tokens in limits.items())
-        raise ConfigError(f"{named}: give the budget once")
+        raise ConfigError(f"{named}: set the budget only once")
     for place, tokens in limits.items():
         check_reserve(config.reserve_tokens if config else 0, tokens, named=place)
     return next(iter(limits.values()), None), config and replace(config, token_budget=None)
@@ -210,7 +210,7 @@ class SelectionFields(LastSelections, BaseModel):
         for name, places in (("pinned", self.pinned), ("exclude", self.exclude)):
             check_pins(name, places)
             if not callable(places) and any(isinstance(place, str) for place in places):
-                reason = "must hold positions or be a function of one message: a ChatMessage has no id"
+                reason = "must contain positions or be a function of one message: a ChatMessage has no id"
                 raise TypeError(f"{name} {reason}")
         selector = self._selector = thread_selector(
             read_message,
@@ -376,7 +376,7 @@ class MemoryFields(LastContexts, SelectionFields, BaseComponent):
             return super().from_dict(data, **kwargs)
         memory = _between_runs.pop(data["between_runs"], None)
         if not isinstance(memory, cls):
-            raise ConfigError('this refers to a memory of another process: set "memory" in the context\'s store')
+            raise ConfigError('this refers to the memory of another process: set "memory" in the context\'s store')
         return memory
 
     def __getstate__(self) -> dict[Any, Any]:
