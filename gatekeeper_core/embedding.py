@@ -1,4 +1,4 @@
-"""Embeddings by a model of the caller's: any function from texts to vectors, its results checked."""
+"""Embeddings by your own model: any function from texts to vectors, with its results checked."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from gatekeeper_core.vectors import unit_vector
 
 
 class Embedder(Protocol):
-    """Any callable that gives one vector for each text: a plain function, a bound method of a framework's class.
+    """A callable that returns one vector per text: a plain function, or a method of a framework's model.
 
-    It may say what it is called (``name``) and from which cosine texts count as related (``related_cosine``).
+    It may have a ``name``, and a ``related_cosine``, from which texts count as related.
     """
 
     def __call__(self, texts: Sequence[str], /) -> Sequence[Sequence[float]]:

@@ -60,7 +60,7 @@ class Format(ABC):
 
     @abstractmethod
     def signs(self, item: Item) -> str | None:
-        """Return what shows that an item is of this format and of no other, or None."""
+        """Return the sign that an item is in this format and no other, or None."""
 
     def read(self, items: Sequence[Item]) -> list[Read]:
         """Return the messages of items, in order."""

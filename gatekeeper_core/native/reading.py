@@ -44,7 +44,7 @@ _OWN_KIND = {"type", "kind", "part_kind"}
 
 @with_suggestions()
 def read_messages(items: Iterable[Mapping[str, Any]]) -> tuple[Message, ...]:
-    """Return the messages of a list in the format of a provider, which is told by looking.
+    """Return the messages of a list in a provider's format, which is detected.
 
     * OpenAI chat: see ``Message.from_dict``; marks of ours in ``metadata`` are not read.
     * OpenAI Responses: messages, reasoning, calls with their outputs, compaction. What the model wrote in a row is one
@@ -56,7 +56,7 @@ def read_messages(items: Iterable[Mapping[str, Any]]) -> tuple[Message, ...]:
     Blocks of other kinds stay with their message and are counted. Images whose data is given are counted by size.
 
     Raises:
-        TypeError: ``items`` is no iterable of mappings at all.
+        TypeError: ``items`` is not an iterable of mappings.
         MessageFormatError: an item cannot be read, is in no known format (the error names them, and what reads those of
             other frameworks), or two items are in different formats; ``position`` says which.
 

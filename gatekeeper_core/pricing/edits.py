@@ -74,7 +74,7 @@ def choose_edit(
     room: int,
     is_done: bool = False,
 ) -> EditedPrompt:
-    """Return the prompt to send after the last one: edited, or as it was with the new pieces.
+    """Return the next prompt to send: edited, or unchanged with the new pieces appended.
 
     Args:
         last: the last prompt of the thread; ``EditedPrompt()`` at first.

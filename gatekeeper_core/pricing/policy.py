@@ -137,7 +137,7 @@ class Ledger:
         rent: what a smaller body would have saved since the last choice.
         questions: number of questions.
         recalled_tokens: mean tokens that a small body would have recalled.
-        most_recalled_tokens: the most of these at one question; older questions count less.
+        most_recalled_tokens: most recalled tokens at one question; older questions count less.
     """
 
     paid: float = 0.0

@@ -66,16 +66,16 @@ GateReason = Literal[
 
 
 class Verdict(NamedTuple):
-    """The gate's verdict on a query.
+    """The topic decision on a query.
 
     Attributes:
         decision: ``continue`` or ``switch``.
-        reason: which rule decided.
+        reason: the rule that decided.
         overlap: share of the query's information that the newest turns of the active topic hold, 0..1.
         new_ratio: share of the query's terms of full weight that they do not hold, 0..1.
-        cue: the wording that decided or spoke along, or None.
-        active_topic: id of the last topic of the conversation, or None in an empty one.
-        resumed_topic: id of the earlier topic that a ``switch`` goes back to, or None.
+        cue: the wording that decided or contributed, or None.
+        active_topic: id of the last topic of the conversation, or None if it is empty.
+        resumed_topic: id of the earlier topic that a ``switch`` returns to, or None.
         need: probability that the query needs anything of the conversation, 0..1.
         link: probability that it needs the newest turn, 0..1.
     """

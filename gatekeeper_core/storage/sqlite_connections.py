@@ -236,7 +236,7 @@ class Connections:
         return StorageError(f"{self.path}: written by a newer version of this library: upgrade the library")
 
     def pause(self) -> None:
-        """Close all connections when the calls that run are done, and let no other one begin."""
+        """Block new calls, wait for running ones, then close all connections."""
         self._lock.acquire()
         self._paused = list(self._slots)
         for slot in self._paused:

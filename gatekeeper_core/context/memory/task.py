@@ -204,7 +204,7 @@ class TaskTracker:
         return self._change(thread, change)
 
     def start_step(self, thread: Thread, name: str, *, summary: str | None = None) -> ActiveTask:
-        """Begin a step with the next message; a step at work is finished first.
+        """Start a step at the next message; finish any active step first.
 
         ``summary`` is the outcome of the step before, see :meth:`finish_step`.
 

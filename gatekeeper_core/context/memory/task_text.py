@@ -77,7 +77,7 @@ def quoted(text: str) -> str:
 
 
 def status_text(task: ActiveTask, *, locale: Locale = "zh") -> str:
-    """Return the status of a task as the pin shows it, at most a dozen lines; "" where there is nothing to say.
+    """Return the status of a task as the pin shows it, at most a dozen lines; "" if there is nothing to say.
 
     What was noted for an earlier goal is left out. Each text is quoted and escaped; fence the status all the same where
     findings or summaries are not the user's own.

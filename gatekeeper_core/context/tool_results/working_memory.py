@@ -1,4 +1,4 @@
-"""Working memory: long tool results are kept here while the conversation carries a pointer to them.
+"""Working memory: storage for long tool results, while the conversation carries a pointer to each.
 
 ::
 
@@ -65,8 +65,8 @@ class Reading(NamedTuple):
     """The text read for a pointer.
 
     Attributes:
-        text: what the model gets, within its budget: a head line, the content, marks for what is missing.
-        found: whether the pointer is one of this memory.
+        text: text for the model, within its budget: a head line, the content, and marks for omissions.
+        found: whether the pointer belongs to this memory.
         complete: whether all of the requested part is in the text.
     """
 
@@ -82,13 +82,13 @@ class _Entry(NamedTuple):
 
 @with_suggestions()
 class WorkingMemory:
-    r"""Offloaded texts of one thread, by pointers that only this thread can make and follow.
+    r"""The offloaded texts of one thread, by pointers that only this thread can create and follow.
 
     The least recently used text is evicted first, but none that a pointer in the window points to. Thread-safe.
     Another object with the same key, also in another process, finds all texts; only the times of use are not stored.
 
     Args:
-        blobs: the store; shared by any number of memories.
+        blobs: the store, which any number of memories may share.
         session_key: the secret of the thread, 16 bytes or more (``secrets.token_bytes(32)``), kept with the thread.
         quota_bytes: size limit of all texts together in UTF-8, at least 1.
         ttl_seconds: texts unused for longer may be evicted first; None keeps them until room is needed.
@@ -137,17 +137,17 @@ class WorkingMemory:
 
     @property
     def ids(self) -> frozenset[str]:
-        """The ids of the texts, as the store was when this object last looked for an unknown id."""
+        """Ids of the texts, as of the last lookup of an unknown id."""
         with self._lock:
             return frozenset(self._entries)
 
     @property
     def used_bytes(self) -> int:
-        """The total size of the stored texts."""
+        """Total size of the stored texts in bytes."""
         return self._blobs.used_bytes(self._scope)
 
     def pointer_to(self, text: str, *, kind: str = "text") -> Pointer:
-        """Return the pointer that this text has in this thread, whether or not it is kept.
+        """Return the pointer of a text in this thread, whether or not the text is stored.
 
         Raises:
             TypeError: an argument is no text.
@@ -158,11 +158,11 @@ class WorkingMemory:
         return Pointer(keyed_id(self._key, data), word or "text", len(data), one_line(text))
 
     def offload(self, text: str, *, live: Iterable[str] = (), kind: str = "text") -> Pointer | None:
-        """Store a text, once, and return its pointer, or None where there is no room for it.
+        """Store a text once, and return its pointer, or None if there is no room for it.
 
         Args:
             text: the text, lone surrogates too.
-            live: ids, or texts with pointers, in the window: these are never evicted.
+            live: ids or texts with pointers in the prompt; their targets are never evicted.
             kind: what the text is, for the pointer.
 
         Raises:
@@ -191,7 +191,7 @@ class WorkingMemory:
         return pointer
 
     def load(self, pointer: str) -> str | None:
-        """Return a full text as it was stored, or None where there is none: for programs, not for models.
+        """Return a full stored text, or None if there is none; for programs, not for models.
 
         Raises:
             TypeError: ``pointer`` is no text.
@@ -214,12 +214,12 @@ class WorkingMemory:
         What reads as a pointer inside the text is defused (``[[wm:`` becomes ``[ [wm:``); nothing else is changed.
 
         Args:
-            pointer: the pointer as it stands in the window, or its id alone.
+            pointer: the pointer as it appears in the prompt, or only its id.
             start: first byte of the UTF-8 text, at least 0; inside a character the next one begins.
-            end: byte after the last one; None: to the end, as far as the budget goes.
-            lines: the first and the last line, 1-based; past the end there is nothing.
+            end: byte after the last one; defaults to the end, as far as the budget allows.
+            lines: first and last line, 1-based.
             query: selects the lines that share its rarest words, each with a line before and after.
-            budget_tokens: what the reading may cost, at least 1.
+            budget_tokens: token budget of the text, at least 1.
 
         Raises:
             ConfigError: a number is out of range, or more than one of bytes, lines and query is passed.
@@ -268,7 +268,7 @@ class WorkingMemory:
         query: str | None = None,
         budget_tokens: int = READ_BUDGET_TOKENS,
     ) -> str:
-        """Return a reading as the text of a tool, whatever numbers a model passes.
+        """Return the text for a tool call, whatever numbers the model passes.
 
         A query goes before line numbers; without either it is the beginning of the text.
 
@@ -364,7 +364,7 @@ class WorkingMemory:
 
 @with_suggestions()
 class ThreadMemories:
-    """The working memories of many threads; safe to use from several threads of the process.
+    """The working memories of many threads; thread-safe.
 
     The most recently used memories are cached; any other is built again when it is needed, and finds its texts in the
     store.
@@ -372,14 +372,14 @@ class ThreadMemories:
     Args:
         blobs: the store. A full ``Store`` keeps the texts with their thread, so that forgetting the thread deletes
             them; any other ``BlobStore`` keeps them until they are cleared.
-        secret: all session keys are derived from it, 16 bytes or more (``secrets.token_bytes(32)``). Keep it: with
-            another one nothing is found again.
+        secret: all session keys are derived from it, 16 bytes or more (``secrets.token_bytes(32)``). Keep it: no text
+            is found with a different one.
         quota_bytes: size limit of all texts of one thread, at least 1.
         ttl_seconds: texts unused for longer may be evicted first; None keeps them until room is needed.
         clock: returns the time in seconds; needed with ``ttl_seconds``.
         token_counter: counts readings; None: the library's own.
-        max_ready: how many memories are cached, at least 1. Source: ours; each takes a few hundred bytes for every
-            text that it keeps in the store.
+        max_ready: number of cached memories, at least 1. Source: ours; each takes a few hundred bytes for every text
+            that it stores.
 
     Raises:
         ConfigError: a number is out of range, the secret is too short, or a time to live comes without a clock.

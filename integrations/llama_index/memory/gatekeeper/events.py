@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class GatekeeperSelectionEvent(BaseEvent, extra="allow"):
-    """A memory has chosen which messages the model gets to read.
+    """An event for each selection of a memory.
 
     Attributes:
         memory: class name of the memory.
@@ -44,7 +44,7 @@ class GatekeeperSelectionEvent(BaseEvent, extra="allow"):
 
 
 class GatekeeperContextEvent(BaseEvent):
-    """A memory has built what the model gets to read.
+    """An event for each prompt that a memory builds.
 
     Attributes:
         memory, thread, shadow: as in a ``GatekeeperSelectionEvent``.
