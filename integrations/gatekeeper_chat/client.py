@@ -66,17 +66,17 @@ _CUT_OFF = (
 @with_suggestions()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatConfig:
-    """The settings of a client; the defaults are MiniMax's.
+    """Settings of a client; the defaults are for MiniMax.
 
     Attributes:
         base_url: the address before ``/chat/completions``. ``https://api.minimax.io/v1`` is MiniMax's international
             one, ``https://api.minimaxi.com/v1`` the one in China: a key belongs to one of them.
-        model: the model's name.
-        read_timeout_seconds: how long the server may be silent, > 0; a model that thinks is silent for long.
+        model: name of the model.
+        read_timeout_seconds: how long the server may be silent, > 0; thinking models stay silent for long.
         max_attempts: tries in all, >= 1, after 429 and 5xx: the wait doubles from one second to a minute, and a longer
             ``Retry-After`` wins. A connection that fails is tried once more; a request that was sent and not answered
             is not, as it may have been paid for.
-        max_completion_tokens: how long the answer may be; None leaves it to the API.
+        max_completion_tokens: limit of the answer; None leaves it to the API.
         temperature: randomness, 0..2; None leaves it to the API.
 
     Raises:
@@ -114,10 +114,10 @@ class ChatConfig:
 
 @with_suggestions()
 class ChatClient:
-    """A model behind an address. Close it, or use it in a ``with``. Safe to use from several threads.
+    """A client of a model behind a URL; thread-safe. Close it, or use it in a ``with``.
 
     Args:
-        api_key: the key; "" sends none, as a local server wants none.
+        api_key: the API key; "" sends none, as for a local server.
         config: the settings.
         sleep: waits some seconds before another try.
         jitter: gives 0..1: how much of the second half of a wait is waited, so that many clients do not come back at
@@ -166,8 +166,8 @@ class ChatClient:
             calibrator: as for the class.
 
         Raises:
-            ChatNoKeyError: there is no key.
-            ChatAuthError: the key holds what no key holds.
+            ChatNoKeyError: no API key is set.
+            ChatAuthError: the key contains an invalid character.
             ConfigError: the file cannot be read, or a value is impossible.
         """
         if env_file is None and not os.environ.get(_KEY, "").strip() and Path(".env").is_file():
@@ -205,7 +205,7 @@ class ChatClient:
     def stream(
         self, messages: Iterable[Message | Mapping[str, Any]], *, tools: Sequence[Mapping[str, Any]] = ()
     ) -> ReplyStream:
-        """Return the model's answer as it comes; arguments and errors as for :meth:`chat`.
+        """Return the model's answer as a stream; arguments and errors as for :meth:`chat`.
 
         The request is made at once and tried again as for ``chat``, up to the first piece of the answer. What fails
         later is raised by the stream.
@@ -368,7 +368,7 @@ class ReplyStream:
         yield from self._pieces
 
     def close(self) -> None:
-        """Close the connection; an answer that is still coming is given up."""
+        """Close the connection; an incomplete answer is discarded."""
         self._response.close()
 
     def __enter__(self) -> ReplyStream:

@@ -23,17 +23,17 @@ _THINKING_KEYS = ("reasoning_content", "reasoning_details")
 
 
 class Reply(NamedTuple):
-    """An answer of the model.
+    """A model's answer.
 
     Attributes:
-        text: its words, without thinking.
-        thinking: its thinking, "" without any.
-        tool_calls: the calls that it asks for, in order.
+        text: the text, without thinking.
+        thinking: the thinking, "" if there is none.
+        tool_calls: the tool calls, in order.
         finish_reason: ``stop``, ``length``, ``tool_calls`` ..., as the API gave it.
-        usage: the tokens it counted, None where it does not say.
+        usage: reported tokens, None if not reported.
         message: the whole assistant message as the API gave it, thinking included: append it to the conversation while
             a tool loop is open.
-        request_id: the service's name for the request.
+        request_id: id that the service gave the request.
     """
 
     text: str

@@ -102,7 +102,7 @@ class Terminal:
             self._at_line_start = text.endswith("\n")
 
     def waiting(self) -> AbstractContextManager[object]:
-        """Show, in a ``with``, that something is waited for, where that can be taken away again."""
+        """Show a waiting line inside a ``with``, if the terminal can remove it again."""
         if self._editor is None:
             return nullcontext()
         return self._console.status(spoken()("chat.waiting"), spinner="line")

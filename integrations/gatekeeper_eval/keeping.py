@@ -1,4 +1,4 @@
-"""What an agent must remember, as an assertion: a turn that has to be sent with a question."""
+"""An assertion that a turn is sent with a question."""
 
 from __future__ import annotations
 
@@ -42,16 +42,15 @@ def assert_keeps(
     Args:
         chat: the chat without the question. A ``ContextGatekeeper`` selects with its own budget and settings.
         question: what the user asks next.
-        turn: the number of a turn, from 0, negative from the end; or a text that a turn of the chat holds, of which
-            what is sent has to hold it, too.
-        token_budget: for the turns; None: that of ``ContextGatekeeper``.
-        config: of the selection; None: the defaults.
+        turn: number of a turn, from 0, negative from the end; or a text of a turn that must be in what is sent, too.
+        token_budget: token limit of the turns; defaults to that of ``ContextGatekeeper``.
+        config: settings of the selection.
 
     Raises:
-        AssertionError: it is not sent; the message shows what is sent instead, with the needs, and why.
-        ValueError: no turn holds the text.
+        AssertionError: the turn is not sent; the message shows why, and what is sent instead.
+        ValueError: no turn contains the text.
         IndexError: the chat has no such turn.
-        TypeError: a budget or settings are given beside a gatekeeper, which has its own.
+        TypeError: a budget or settings are given with a gatekeeper, which has its own.
 
     >>> chat = [{"role": "user", "content": "The Redis port is 6380."}, {"role": "assistant", "content": "Noted."}]
     >>> assert_keeps(chat, "Which port does Redis use?", "6380").tokens

@@ -47,17 +47,17 @@ _count = TokenEstimator()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvalConfig:
-    """The settings of an evaluation that make its requests.
+    """The request settings of an evaluation.
 
     Attributes:
-        model: the name of the model that answers; of a function its own, ``package.module:function``.
-        judge: the name of the model that judges; "": the same.
-        rubric: the language of the rubric; ``auto``: that of the question.
+        model: name of the model that answers, or a function as ``package.module:function``.
+        judge: name of the model that judges; "" means the same.
+        rubric: language of the rubric; ``auto`` follows the question.
         body: fields of every request beside ``model`` and ``messages``, over the defaults ``max_tokens`` and
             ``temperature: 0``; a field of None is left out.
 
     Raises:
-        ConfigError: a value is impossible.
+        ConfigError: a value is invalid.
     """
 
     model: str
@@ -148,10 +148,10 @@ class Asker:
         model: who answers.
         ledger: what was answered before, and from now on.
         prices: by the beginning of a model's name.
-        max_dollars: what the requests of this asker may cost together, by what they could cost at most; None: no limit.
+        max_dollars: limit of the total cost, by the upper bound of each request; None means no limit.
 
     Attributes:
-        requests_sent: how many requests were sent.
+        requests_sent: number of requests sent.
         dollars: what they cost, of those whose price is known.
     """
 

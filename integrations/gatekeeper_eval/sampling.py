@@ -1,4 +1,4 @@
-"""Turns of a user's own logs, sampled by a seed.
+"""Seeded samples of turns from your own logs.
 
 ::
 
@@ -88,17 +88,17 @@ def sample_turns(
     form: str | None = None,
     least_tokens: int = PASSTHROUGH_BELOW,
 ) -> Sample:
-    """Return so many turns of a file or of the files below a folder, drawn at random; the same for the same seed.
+    """Return a random sample of turns from a file or a folder; the same seed gives the same turns.
 
     Each turn gets a mark by the seed and its place, and the smallest marks win: a larger count keeps the turns of a
     smaller one, and conversations that are added change little.
 
     Args:
-        source: a file in any format that is read, or a folder.
-        count: how many turns at most, >= 1.
-        seed: of the draw.
-        form: the format of the files; None tells it by their content.
-        least_tokens: what the history before a turn has at least: a shorter one is sent whole.
+        source: a file in any supported format, or a folder.
+        count: maximum number of turns, >= 1.
+        seed: seed of the sample.
+        form: format of the files; detected by default.
+        least_tokens: minimum size of the history before a turn; a shorter one is sent in full.
 
     Raises:
         EvalError: nothing could be read, or no turn is long enough.

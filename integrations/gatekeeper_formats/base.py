@@ -36,10 +36,10 @@ class Heading(NamedTuple):
     """The entry of one conversation in the list of a file.
 
     Attributes:
-        number: its number in the file, from 1.
-        id: what the file calls it.
-        title: its title.
-        created: when it began, as ``2024-05-31``.
+        number: position in the file, from 1.
+        id: id in the file.
+        title: title of the conversation.
+        created: day on which it began, such as ``2024-05-31``.
     """
 
     number: int
@@ -54,17 +54,17 @@ class Heading(NamedTuple):
 
 
 class FormatError(GatekeeperError):
-    """A file cannot be read as a conversation; the text is one line that names the file and the place."""
+    """A file cannot be read as a conversation; the message is one line with the file and the place."""
 
 
 class AmbiguousConversationError(FormatError):
-    """A file holds several conversations, and it is not clear which one is meant.
+    """A file has several conversations, and the choice is ambiguous.
 
     Attributes:
         headings: the first ten to choose from.
-        count: how many there are.
+        count: number of matching conversations.
         name: the name of the file.
-        wanted: the number, id or title that was given; None where none was.
+        wanted: the given number, id or title, if any.
     """
 
     def __init__(self, headings: Sequence[Heading], *, count: int, name: str, wanted: str | None = None) -> None:

@@ -27,11 +27,11 @@ def create_app(settings: ServeSettings | None = None, *, texts: Texts = ENGLISH)
     """Return the proxy as an ASGI application.
 
     Args:
-        settings: None: ``ServeSettings()``.
-        texts: of the language of its pages.
+        settings: the settings; default to ``ServeSettings()``.
+        texts: texts of the pages, in one language.
 
     Raises:
-        TypeError: ``settings`` is of another type.
+        TypeError: ``settings`` has the wrong type.
     """
     settings = ServeSettings() if settings is None else settings
     if not isinstance(settings, ServeSettings):

@@ -46,10 +46,10 @@ RawHeaders = list[tuple[bytes, bytes]]
 
 
 class Proxy:
-    """An ASGI application that passes every request on.
+    """An ASGI application that forwards every request.
 
     Args:
-        settings: where to, and the limits.
+        settings: upstream URLs and limits.
         gate: selects what is sent.
 
     Attributes:

@@ -30,16 +30,16 @@ _ADDRESSES = {
 
 @with_suggestions()
 def tiktoken_counter(encoding: tiktoken.Encoding | str) -> TokenCounter:
-    """Return what counts the tokens of a text as OpenAI's models do.
+    """Return a counter that counts tokens as OpenAI's models do.
 
     Text such as ``<|endoftext|>`` counts as the text that it is. Lone surrogates count as U+FFFD.
 
     Args:
-        encoding: an ``Encoding``, or ``"cl100k_base"`` or ``"o200k_base"`` where its table lies in tiktoken's cache.
+        encoding: an ``Encoding``, or ``"cl100k_base"`` or ``"o200k_base"`` if its table is in tiktoken's cache.
 
     Raises:
-        ConfigError: the name is unknown, or its table is not in the cache: nothing is downloaded here.
-        TypeError: the encoding is neither.
+        ConfigError: the name is unknown, or its table is not in the cache; nothing is downloaded.
+        TypeError: the encoding has the wrong type.
     """
     if isinstance(encoding, str):
         _check_cached(encoding)
