@@ -19,12 +19,12 @@ class Event(NamedTuple):
     """A kind of event.
 
     Attributes:
-        key: its name, with dots; also that of its span.
-        logger: the logger of its records.
-        message: the message of its records; ``%(name)s`` stands for a fact, "?" where a stage failed before it.
+        key: dotted name, also that of its span.
+        logger: logger of its records.
+        message: message of its records; ``%(name)s`` is replaced by a fact, by "?" if a stage failed before it.
         level: the usual level of its records.
-        is_stage: whether it is work that takes time. Its record comes at its end and has the fact ``outcome`` as well;
-            unless that is "ok", it may have no other.
+        is_stage: whether it is work that takes time. Its record is written at the end, with the fact ``outcome``;
+            unless that is "ok", other facts may be missing.
     """
 
     key: str

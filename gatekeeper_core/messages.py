@@ -118,7 +118,7 @@ class MediaPart:
     """A part of a message other than text; its data stays with you.
 
     Attributes:
-        kind: what it is.
+        kind: kind of part, such as ``image``.
         tokens: cost in tokens; defaults to that of its kind (``MEDIA_TOKENS``).
     """
 

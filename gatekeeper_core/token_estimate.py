@@ -84,7 +84,7 @@ _ONES = int.from_bytes(b"\x01" * _BLOCK, "little")
 
 
 def class_counts(text: str) -> list[int]:
-    """Return how often each of ``CLASSES`` stands in a text, in that order; in ASCII text of the common ones.
+    """Return how often each of ``CLASSES`` occurs in a text, in that order; for ASCII text only the common ones.
 
     A run that crosses the end of a block of 8,192 characters counts as two.
     """

@@ -73,10 +73,10 @@ class NativeMessages:
     """A list in a provider's format, read.
 
     Attributes:
-        format: which format it is in.
+        format: format of the list.
         items: the caller's own objects.
-        messages: what they say.
-        spans: for each message the positions of its items, first and behind the last.
+        messages: the messages that were read.
+        spans: positions of the items of each message: the first, and the one after the last.
     """
 
     format: Format

@@ -351,8 +351,8 @@ class PromptPolicy:
     """The policy at one call: prices, the time, and the state of the thread.
 
     Attributes:
-        prices: of the model of this call.
-        state: of the call before; ``PolicyState()`` at first.
+        prices: prices of the model of this call.
+        state: state of the previous call; ``PolicyState()`` at first.
         now: the time of this call in seconds, on the clock of the calls before; None: every cache counts as warm.
         is_thrifty: whether there is no body: the selection alone is sent, and only the part before it is cached.
         everything_reason: why the body is everything, whatever it costs; "" where the prices decide.
@@ -530,7 +530,7 @@ class PromptPolicy:
 
     @property
     def is_warm(self) -> bool:
-        """Whether the cache still has what was sent last."""
+        """Whether the cache still holds the last prompt."""
         before, now = self.state.cache.called_at, self.now
         lives = now is None or before is None or now - before <= self.prices.lifetime_seconds
         return self.state.ledger.questions > 0 and self.prices.min_cached_tokens is not None and lives

@@ -44,7 +44,7 @@ class Usage(NamedTuple):
     model: str = ""
 
     def since(self, earlier: Usage) -> Usage | None:
-        """Return what running sums grew by since earlier ones, all where they began anew; None: by nothing."""
+        """Return the growth of running totals since earlier ones, all of them after a restart, None without growth."""
         if self.input_tokens < earlier.input_tokens or self.output_tokens < earlier.output_tokens:
             return self
         grown = (max(0, now - before) for now, before in zip(self[:4], earlier[:4], strict=True))

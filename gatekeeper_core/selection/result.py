@@ -60,7 +60,7 @@ class Remedy(NamedTuple):
         tokens: a token budget with room for it and for all turns needed more, if room was the reason, else None. An
             upper bound: if turns repeat each other, less may do.
         coverage: a coverage at which it is worth its tokens, given what is sent; None for other reasons.
-        anchors: anchors of the turn that, named in the query, would have made it a candidate.
+        anchors: words of the turn that would have made it a candidate if the query had named them.
     """
 
     tokens: int | None = None
@@ -77,8 +77,8 @@ class Decision(NamedTuple):
         reason: the stage that decided, and why.
         topic_id: the topic of the turn.
         tokens: cost of the whole turn, or of what is kept of it.
-        shared: the anchors that it shares with the query, as they stand in the query.
-        related: its words that stand for one of the query's (a synonym, a member of a kind, a translation).
+        shared: words it shares with the query, as written in the query.
+        related: its words related to one of the query's (a synonym, a member of a kind, a translation).
         score: the parts of its score, or None if it was not scored.
         need: probability that the answer needs it, 0..1; None unless it was a candidate.
         signs: contribution of each sign to the log odds of its need, strongest first.
@@ -115,17 +115,17 @@ class Decision(NamedTuple):
 
     @property
     def kept_from_tokens(self) -> int | None:
-        """A token budget that would have kept it; see :class:`Remedy`."""
+        """Token budget that would have kept it; see :class:`Remedy`."""
         return self.remedy.tokens
 
     @property
     def kept_from_coverage(self) -> float | None:
-        """A coverage that would have kept it; see :class:`Remedy`."""
+        """Coverage that would have kept it; see :class:`Remedy`."""
         return self.remedy.coverage
 
     @property
     def kept_with(self) -> tuple[str, ...]:
-        """Anchors that would have made it a candidate; see :class:`Remedy`."""
+        """Words that would have made it a candidate; see :class:`Remedy`."""
         return self.remedy.anchors
 
 
@@ -188,12 +188,12 @@ class Selection:
 
     @property
     def covered(self) -> tuple[str, ...]:
-        """Anchors of the query that the kept turns hold, as written in the query; worked out when asked for."""
+        """Words of the query found in the kept turns, as written in the query; computed on first use."""
         return self._covered_and_uncovered()[0]
 
     @property
     def uncovered(self) -> tuple[str, ...]:
-        """The other anchors of the query, as written in the query."""
+        """The other words of the query, as written in the query."""
         return self._covered_and_uncovered()[1]
 
     @property

@@ -49,8 +49,8 @@ class Excerpt(NamedTuple):
     Attributes:
         user: the user's text, or what is left of it.
         assistant: the assistant's text, or what is left of it.
-        tokens_user: what the user's side costs.
-        tokens_assistant: what the assistant's side costs.
+        tokens_user: cost of the user's text.
+        tokens_assistant: cost of the assistant's text.
         trimmed: whether anything was left out, if only white space.
         cuts: of a turn made of messages, for each that was cut its place in the turn and the text that is left of it.
     """

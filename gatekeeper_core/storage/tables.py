@@ -92,7 +92,7 @@ _REPLACE_RECORD = (
 
 
 class Transaction(Protocol):
-    """One transaction of a database; each ``?`` in a statement stands for a value."""
+    """A database transaction; each ``?`` in a statement is a placeholder."""
 
     def rows(self, sql: str, /, *values: Any) -> Sequence[tuple[Any, ...]]:
         """Run a statement, and return its rows."""
@@ -124,10 +124,10 @@ class StoredMemory(NamedTuple):
 
 
 class TableStore(Store):
-    """A ``Store`` whose database a subclass gives: its transactions, and how names stand in its indexes.
+    """A ``Store`` over a database that a subclass provides: its transactions, and the form of names in indexes.
 
     Attributes:
-        backend: what the store is called in what it tells.
+        backend: name of the store in events.
         place: names the database in errors, and nothing that is in it.
     """
 

@@ -41,7 +41,7 @@ MAX_CALLS = 1_000
 
 
 class CacheState(str, Enum):
-    """How a provider's cache serves the calls: each of them finds it, none of them does, or there is none."""
+    """The state of a provider's cache: every call hits it, no call does, or there is none."""
 
     warm = "warm"
     cold = "cold"
@@ -148,7 +148,7 @@ def bill_lines(tariffs: Iterable[Tariff | None], dollars: Dollars | None, texts:
 
 
 class Reported(NamedTuple):
-    """What the provider reported for calls, in tokens (see ``Usage``) and in dollars (None without prices)."""
+    """Usage that the provider reported for calls, in tokens (see ``Usage``) and dollars (None without prices)."""
 
     calls: int
     input_tokens: int
@@ -210,12 +210,12 @@ class TokenUse(NamedTuple):
 
     @property
     def calls_sent_whole(self) -> int:
-        """How many of the measured calls send everything."""
+        """Number of measured calls that send everything."""
         return sum(point.selected == point.full for point in self.points)
 
     @property
     def dollars(self) -> Dollars | None:
-        """What all calls cost in each way; None without prices."""
+        """Cost of all calls by method; None without prices."""
         return Dollars.total(point.dollars for point in self.points)
 
     def _scaled(self, tokens: int) -> int:

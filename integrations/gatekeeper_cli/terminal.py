@@ -39,7 +39,7 @@ _READLINE_SETTINGS = (
 
 
 class Terminal:
-    """Where a chat reads and writes.
+    """The terminal or pipe of a chat.
 
     Attributes:
         interactive: whether a person sits there: both sides are a terminal.

@@ -131,7 +131,7 @@ class Verdicts(NamedTuple):
     """All verdicts of an evaluation.
 
     Attributes:
-        judged: the turns, the worst outcome first.
+        judged: the turns, worst outcome first.
         prices: what the costs are counted at.
         seed: of the bootstrap.
         stopped: whether the dollar limit ended it early.

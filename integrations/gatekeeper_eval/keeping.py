@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.settings import GatekeeperConfig
 
 Chat = str | os.PathLike[str] | Sequence[Message] | Sequence[Mapping[str, Any]] | ContextGatekeeper
-"""A file in any format that is read, messages, dicts in a provider's format, or a gatekeeper with its turns."""
+"""A file in any supported format, messages, dicts in a provider's format, or a gatekeeper with its turns."""
 
 _SHOWN_CHARACTERS = 160
 _WHY = {
     "no_shared_anchor": "it shares nothing with the question",
     "not_a_candidate": "other turns match better",
-    "low_need": "its need is not worth its tokens",
-    "no_room": "there is no room in the budget",
+    "low_need": "not worth its tokens",
+    "no_room": "no room in the budget",
     "repeat": "it repeats another turn",
 }
 
@@ -77,7 +77,7 @@ def assert_keeps(
     if isinstance(turn, str):
         wanted = [at for at, text in enumerate(texts) if turn in text]
         if not wanted:
-            raise ValueError(f"no turn of the chat holds {turn!r}")
+            raise ValueError(f"no turn of the chat contains {turn!r}")
         is_kept = any(turn in text for text in sent.values())
     else:
         wanted = [range(len(texts))[turn]]
@@ -101,14 +101,14 @@ def _message(
         if decision.kept_from_coverage is not None:
             ways.append(f"GatekeeperConfig(coverage={decision.kept_from_coverage:g})")
         if decision.kept_with:
-            ways.append(f"a question that names {' or '.join(decision.kept_with)}")
+            ways.append(f"a question that mentions {' or '.join(decision.kept_with)}")
         would = f"; {', or '.join(ways)} would keep it" if ways else ""
         why = "kept, but cut to other sentences" if at in sent else _WHY.get(decision.why, decision.why)
         lines += [f"  turn {at}: {why}{would}", f"    {_shown(texts[at])}"]
     gate = selection.gate
     lines.append(
         f"sent instead: {len(selection.turns)} of {selection.turn_count} turns, {selection.tokens} tokens of a budget "
-        f"of {selection.token_budget}; gate: {gate.decision} ({gate.reason})"
+        f"of {selection.token_budget}; topic: {gate.decision} ({gate.reason})"
     )
     for kept in selection.turns:
         decision = selection.decision(kept.turn_id)

@@ -44,12 +44,12 @@ class Entry(NamedTuple):
 
     @property
     def usage(self) -> Usage | None:
-        """What the model counted, None where it did not say."""
+        """Usage reported by the model, None if it reported none."""
         return self.reply.usage if self.reply else None
 
 
 class Ledger:
-    """A ledger in a file; without one, in memory. Safe to use from several threads, in one process at a time.
+    """A ledger in a file, or in memory; thread-safe, for one process at a time.
 
     A file that does not exist is made by the first entry, readable by its owner alone. A last line that was cut off
     stays in the file and counts as not written.
@@ -58,10 +58,10 @@ class Ledger:
         path: the file.
 
     Attributes:
-        torn: how many lines were cut off.
+        torn: number of lines that were cut off.
 
     Raises:
-        LedgerError: the file cannot be read, or is something else.
+        LedgerError: the file cannot be read, or is not a ledger.
     """
 
     def __init__(self, path: str | None = None) -> None:
@@ -111,11 +111,11 @@ class Ledger:
         return iter(tuple(self._entries.values()))
 
     def get(self, digest: str) -> Entry | None:
-        """Return the entry of a request, None where it was not asked."""
+        """Return the entry of a request, or None."""
         return self._entries.get(digest)
 
     def add(self, entry: Entry) -> None:
-        """Write an entry, and wait until the disk has it.
+        """Write an entry, and wait until it is on disk.
 
         Raises:
             LedgerError: it could not be written.

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 class Reply(NamedTuple):
-    """An answer.
+    """A model's answer.
 
     Attributes:
-        text: what the model says, without its thinking.
-        usage: what it counted, None where it does not say.
+        text: text of the answer, without thinking.
+        usage: reported usage, if any.
     """
 
     text: str
@@ -31,7 +31,7 @@ class Reply(NamedTuple):
 
 
 class Model(Protocol):
-    """Anything that answers the bytes of a request in OpenAI's chat format; from several threads at once."""
+    """A model that answers the bytes of a request in OpenAI's chat format; thread-safe."""
 
     def answer(self, body: bytes) -> Reply:
         """Return the answer.
@@ -89,10 +89,10 @@ class FunctionModel:
 
 
 class HttpModel:
-    """A model behind an address.
+    """A model behind a URL.
 
     Args:
-        client: who asks it; its limits of answers and its temperature do not count, as the requests hold their own.
+        client: sends the requests; its own answer limit and temperature are ignored.
     """
 
     def __init__(self, client: ChatClient) -> None:

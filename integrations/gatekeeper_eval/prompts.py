@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Prompts(NamedTuple):
-    """What a model is sent for one turn, in each of the two ways."""
+    """The two prompts of a turn: the full history, and the selection."""
 
     turn: SampledTurn
     whole: tuple[Message, ...]

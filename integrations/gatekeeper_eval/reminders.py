@@ -1,4 +1,4 @@
-"""What users had to say again: the label-free look at a selection, which needs no model.
+"""Reminders: what users brought up again, a check of a selection without labels or a model.
 
 ::
 

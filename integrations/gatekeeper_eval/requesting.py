@@ -102,7 +102,7 @@ class Request:
 
     @property
     def most(self) -> Usage:
-        """What it uses at most, by the estimate."""
+        """Estimated upper bound of its usage."""
         return Usage(self.input_tokens, self.output_tokens, model=self.model)
 
 
@@ -145,14 +145,14 @@ class Asker:
     """Asks each request once, within a limit of dollars. Safe to use from several threads.
 
     Args:
-        model: who answers.
-        ledger: what was answered before, and from now on.
-        prices: by the beginning of a model's name.
+        model: model that answers.
+        ledger: ledger of all answers.
+        prices: prices by the beginning of a model's name.
         max_dollars: limit of the total cost, by the upper bound of each request; None means no limit.
 
     Attributes:
         requests_sent: number of requests sent.
-        dollars: what they cost, of those whose price is known.
+        dollars: cost of the requests whose price is known.
     """
 
     def __init__(

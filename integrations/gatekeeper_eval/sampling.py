@@ -69,9 +69,9 @@ class Sample(NamedTuple):
 
     Attributes:
         turns: the turns, by file, conversation and turn.
-        eligible: how many turns could have been sampled.
-        conversations: how many conversations were read.
-        unread: what could not be read.
+        eligible: number of turns to sample from.
+        conversations: number of conversations read.
+        unread: files and conversations that could not be read.
     """
 
     turns: tuple[SampledTurn, ...]

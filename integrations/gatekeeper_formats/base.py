@@ -76,7 +76,7 @@ class AmbiguousConversationError(FormatError):
 
 
 class PlaceError(Exception):
-    """What is wrong and where, before the file has its name."""
+    """An error with its place, before the file name is known."""
 
 
 class CutLineError(PlaceError):
@@ -84,7 +84,7 @@ class CutLineError(PlaceError):
 
 
 class Item(NamedTuple):
-    """One value of a file, and where it stands.
+    """A value in a file, and its place.
 
     Attributes:
         value: the value, of any type.
@@ -97,7 +97,7 @@ class Item(NamedTuple):
     line: int | None = None
 
     def place(self, noun: str = "message") -> str:
-        """Return where the value stands, for a reader.
+        """Return a readable place of the value.
 
         >>> Item({}, 2).place(), Item({}, 2, 4).place(), Item({}, 2).place("conversation")
         ('message 2 (counting from 0)', 'line 4', 'conversation 3')
@@ -117,7 +117,7 @@ class Loaded(NamedTuple):
 
     Attributes:
         messages: its messages, oldest first.
-        left_out: what was left out of it.
+        left_out: counts by kind of what was left out.
         turns: its turns, where the format has turns of its own.
         usage: the usage of each call of a model, in order; empty where the format reports none.
     """

@@ -145,8 +145,8 @@ class Frequencies(NamedTuple):
     """Counts of indexed turns.
 
     Attributes:
-        turns: how many there are.
-        by_term: how many hold a term; a term of none is missing.
+        turns: number of turns.
+        by_term: number of turns with a term; terms without turns are missing.
         mean_length: the mean number of terms of a turn, where the database does not rank by its own.
     """
 

@@ -83,8 +83,8 @@ class Connections:
     the caller's has its own sizes and way to connect.
 
     Attributes:
-        place: names the server and the database in errors.
-        conninfo: what psycopg connects to, ours added where the caller said nothing; "" for a pool of the caller's.
+        place: name of the server and the database in errors.
+        conninfo: connection string for psycopg, with our defaults; "" for the caller's own pool.
     """
 
     def __init__(

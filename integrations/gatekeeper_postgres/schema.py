@@ -43,7 +43,7 @@ class SchemaState(NamedTuple):
     """The tables that a database has.
 
     Attributes:
-        version: how many migrations its tables have behind them; 0: there are none.
+        version: number of migrations applied to its tables; 0 if there are none.
         exists: whether the PostgreSQL schema is there, with tables or without.
         vectors: the type of vectors, where pgvector is installed and new enough.
         has_embeddings: whether the table of memories has room for them.

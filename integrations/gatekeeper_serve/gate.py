@@ -36,7 +36,7 @@ class LiveThread:
 
     Attributes:
         id: id for URLs and headers.
-        name: of the selector.
+        name: name in the selector.
         tenant: tenant of the conversation.
         api: the API that the client speaks.
         model: as the request names it.

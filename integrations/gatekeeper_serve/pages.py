@@ -69,7 +69,7 @@ class Pages:
         """Return the page of a thread: what its latest request sent, and why."""
         thread = self._gate.thread(request.path_params["thread_id"])
         if thread is None:
-            return PlainTextResponse("There is no such thread any more.\n", 404)
+            return PlainTextResponse("This thread no longer exists.\n", 404)
         selection, texts = thread.view.selection, self._texts
         if selection is None:
             return HTMLResponse(threads_page([_row(thread)], texts), headers=_HEADERS)

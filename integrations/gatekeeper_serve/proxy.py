@@ -53,7 +53,7 @@ class Proxy:
         gate: selects what is sent.
 
     Attributes:
-        client: of the upstream; set while the application runs.
+        client: client of the upstream; set while the application runs.
     """
 
     def __init__(self, settings: ServeSettings, gate: Gate) -> None:

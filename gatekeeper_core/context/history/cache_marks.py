@@ -33,7 +33,7 @@ class MarkPlan(NamedTuple):
         body: last message of the stable beginning, if there is one.
         end: whether the next call reads on where this one ends.
         between: the message where the call before ended, if that is too far from the end to be found; else None.
-        recalled: whether turns stand in the question for this one call.
+        recalled: whether turns are placed in the question for this call.
     """
 
     body: int | None

@@ -95,10 +95,10 @@ class ShrunkRun(NamedTuple):
     """The part of a run that is sent.
 
     Attributes:
-        folded: positions that the summary stands for, ascending; it takes the place of the first of them.
-        replaced: position and message of what is sent in another form: the summary, and compressed results.
-        tokens: what the run costs now.
-        peak_tokens: the most that it cost at any of its steps.
+        folded: positions that the summary replaces, ascending; it is at the first of them.
+        replaced: position and new message for what changed: the summary, and compressed results.
+        tokens: current cost of the run.
+        peak_tokens: highest cost at any of its steps.
         stable: position of the last message before those that gave way to save money since the step before: a cache
             mark there finds what it left. None: there is no such message, or no prices.
     """

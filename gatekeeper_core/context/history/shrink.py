@@ -47,10 +47,10 @@ class Compaction(NamedTuple):
             (texts were compressed or cut, whatever was folded besides).
         rounds_folded: rounds that this call folded.
         calls_folded: tool calls in them.
-        calls_total: tool calls that the summary stands for, earlier compactions included.
+        calls_total: tool calls in the summary, earlier compactions included.
         results_shortened: messages whose text was compressed or cut.
-        tokens_before: what the messages cost before.
-        tokens_after: what they cost now.
+        tokens_before: cost of the messages before.
+        tokens_after: cost of the messages now.
         chars_before: their characters before; a part that is no text counts its tokens.
         chars_after: their characters now.
         same_beginning: messages at the start that are as they were, which a prompt cache can still use.

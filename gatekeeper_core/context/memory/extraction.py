@@ -35,8 +35,8 @@ class Extracted(NamedTuple):
     """Something worth remembering.
 
     Attributes:
-        text: what was said, word for word; from a model perhaps in other words.
-        category: what it is about.
+        text: the user's words, verbatim; a model may rephrase them.
+        category: kind of memory.
         key: the question that it answers, or None.
         seq: sequence number of the message, -1 where a model does not say.
         start: where it begins in that message's text, -1 likewise; ``stop`` is its end.

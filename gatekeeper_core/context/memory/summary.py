@@ -59,7 +59,7 @@ class SummaryConfig:
         message_threshold: messages not yet covered from which on it is due, >= 1. Source: specification 004-29.
         token_compaction_threshold: their tokens from which on it is due, >= 1; None: tokens never make it due. Source:
             specification 004-29 and 004-46.
-        max_summary_tokens: what the text may cost, >= 1. Source: the smaller of the specification's share of 4,800 and
+        max_summary_tokens: token limit of the text, >= 1. Source: the smaller of the specification's share of 4,800 and
             1,000, which is ours.
     """
 
@@ -84,7 +84,7 @@ class SummaryUpdate(NamedTuple):
             ``failed`` (the store, or the model).
         reason: one word or the type of an error: ``damaged``, ``changed``, ``conflict``, ``empty``, ``not_text``,
             ``too_long``, ``unsupported``, ``error: <type>``; "" where there is none.
-        unsupported: what a model's text held that nobody had said.
+        unsupported: names and figures in a model's text that no message contains.
     """
 
     summary: Summary | None

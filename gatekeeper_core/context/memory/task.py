@@ -63,13 +63,13 @@ class ActiveTask:
     """The task that a conversation works on.
 
     Attributes:
-        goal: what the user wants done, None before the first request.
+        goal: the user's goal, None before the first request.
         sub_requests: later requests that do not replace the goal, oldest first.
-        since_seq: what was noted at or after this message belongs to the goal; -1: everything does.
+        since_seq: notes from this message on belong to the goal; -1 means all notes.
         phase: the stretch of work ("planning", "executing"), None where nobody named one.
         open_step: the step at work, or None.
         steps: the steps done, oldest first, those for earlier goals among them.
-        findings: what was found out, oldest first.
+        findings: noted findings, oldest first.
         upto_seq: sequence number of the newest message that was read, -1 for none.
         before: goal, sub-requests, ``since_seq`` and ``upto_seq`` from before the newest turn, so that only this turn
             is read again if its wording changes; None where there was none.

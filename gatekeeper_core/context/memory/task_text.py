@@ -122,7 +122,7 @@ class ClearedStep(NamedTuple):
 
     Attributes:
         step: the step.
-        ranges: first and last sequence number of each run of messages that it stands for, ascending.
+        ranges: first and last sequence number of each run of messages it replaces, ascending.
     """
 
     step: Step

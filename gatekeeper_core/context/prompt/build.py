@@ -78,7 +78,7 @@ class SentTurns(NamedTuple):
     Attributes:
         past: the head, and past turns.
         run: messages of the current turn.
-        fates: of messages of the thread, by sequence number.
+        fates: fates of messages of the thread, by sequence number.
         squeezed: see ``BuildTrace``.
     """
 

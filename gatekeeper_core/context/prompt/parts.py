@@ -60,11 +60,11 @@ class OptionalPart(NamedTuple):
     """A part that is sent if it has room.
 
     Attributes:
-        name: the part.
-        message: what it says; None: nothing, or it has no room.
-        tokens: what it may cost.
+        name: name of the part.
+        message: message of the part; None if it is empty or does not fit.
+        tokens: token limit of the part.
         max_growth: tokens by which it may grow: a tenth of the room that it leaves, at most so many.
-        is_wanted: whether there was something to say.
+        is_wanted: whether the part has content.
     """
 
     name: Part

@@ -88,7 +88,7 @@ class BuiltPart(NamedTuple):
     Attributes:
         part: name of the part.
         seq: sequence number in the thread, None if the build added the message.
-        tokens: what it costs.
+        tokens: cost in tokens.
     """
 
     part: Part
@@ -177,7 +177,7 @@ class BuiltContext:
     Attributes:
         messages: all messages, in order.
         token_stats: cost of each part.
-        metadata: what was included.
+        metadata: counts of what was included.
         trace: record of the build.
     """
 

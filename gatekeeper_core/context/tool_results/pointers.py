@@ -34,7 +34,7 @@ class Pointer(NamedTuple):
 
     Attributes:
         id: 16 characters of base32.
-        kind: what the text is: ``log``, ``json``, ``code`` and so on.
+        kind: kind of text: ``log``, ``json``, ``code`` and so on.
         size_bytes: its size in UTF-8.
         preview: its beginning, on one line.
     """
