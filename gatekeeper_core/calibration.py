@@ -17,7 +17,7 @@ _LEAST_FACTOR, _LARGEST_FACTOR = 0.5, 2.0
 
 
 class UsageCalibrator:
-    """Learns by model how the tokens that a provider reports compare with an estimate; safe to use from many threads.
+    """A calibrator that learns, by model, how reported tokens compare with an estimate; thread-safe.
 
     Args:
         base: the estimate that is calibrated; None: ``TokenEstimator()``. Its own factor must be 1.

@@ -75,7 +75,7 @@ def methods_of(embedder: object) -> tuple[str, str] | None:
 
 
 class Embedded(NamedTuple):
-    """Checked vectors: one of length 1 for each text, or none and the reason why."""
+    """Checked vectors: one of length 1 per text, or none and the reason."""
 
     vectors: tuple[array[float], ...]
     reason: str | None = None
@@ -100,7 +100,7 @@ def embed(embedder: Embedder, texts: Sequence[str]) -> Embedded:
 
 
 def embed_each(embedder: Embedder, texts: Sequence[str]) -> tuple[tuple[array[float] | None, ...], str]:
-    """Return for each text its vector of length 1, None where it has none, and "" or the reason why no text has one.
+    """Return for each text its vector of length 1, None if it has none, and "" or the reason why no text has one.
 
     The reasons are ``"error: <its type>"`` and ``"wrong_count"``. The dimensions are not compared.
 

@@ -534,7 +534,7 @@ class Conversation(NamedTuple):
     Attributes:
         head: positions of the system messages before the first user message.
         past: the finished turns, oldest first.
-        current: the turn that the model is to answer, or None where the list holds past turns only.
+        current: the turn that the model is to answer, or None if the list holds past turns only.
     """
 
     head: tuple[int, ...]
@@ -730,7 +730,7 @@ def digests_of(messages: Iterable[Message], *, after: str = "") -> Iterator[str]
 
 
 def thread_name(value: object) -> str | None:
-    """Return the name of a thread from a text, a number or a UUID of a framework; None where there is none.
+    """Return the name of a thread from a text, a number or a UUID of a framework; None if there is none.
 
     >>> thread_name("t1"), thread_name(7), thread_name(None), thread_name("")
     ('t1', '7', None, None)

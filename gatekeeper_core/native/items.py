@@ -80,7 +80,7 @@ class Format(ABC):
 
 
 def kind_of(block: object) -> str:
-    """Return the type that a block or an item tells, "" where it tells none."""
+    """Return the type that a block or an item tells, "" if it tells none."""
     kind = block.get("type") if isinstance(block, Mapping) else None
     return kind if isinstance(kind, str) else ""
 

@@ -355,7 +355,7 @@ class PromptPolicy:
         state: state of the previous call; ``PolicyState()`` at first.
         now: the time of this call in seconds, on the clock of the calls before; None: every cache counts as warm.
         is_thrifty: whether there is no body: the selection alone is sent, and only the part before it is cached.
-        everything_reason: why the body is everything, whatever it costs; "" where the prices decide.
+        everything_reason: why the body is everything, whatever it costs; "" if the prices decide.
 
     >>> prices = ModelPrices(input=3, output=15, cache_read=0.3, cache_write=3.75)
     >>> sizes = PromptSizes(fixed=1500, question=20, turns=[200] * 9, selected={7: 200}, room=100_000, recall=None)

@@ -180,7 +180,7 @@ class ContextGatekeeper:
                 (``<think>``) is ignored.
 
         Raises:
-            TypeError: an argument is no text.
+            TypeError: an argument is not a str.
         """
         check_str("user_text", user_text)
         check_str("assistant_text", assistant_text)
@@ -228,7 +228,7 @@ class ContextGatekeeper:
             Dicts with exactly the keys ``user``, ``assistant`` and ``turn_id``; their tokens sum to the budget at most.
 
         Raises:
-            TypeError: the query is no text.
+            TypeError: the query is not a str.
         """
         chosen = self.explain(query).turns
         return [{"user": turn.user, "assistant": turn.assistant, "turn_id": turn.turn_id} for turn in chosen]
@@ -301,7 +301,7 @@ class ContextGatekeeper:
         """Set a constraint; setting the same key again replaces its value.
 
         Raises:
-            TypeError: the key or the value is no text.
+            TypeError: the key or the value is not a str.
             ConstraintLimitError: the constraints would exceed their cap; nothing is changed.
         """
         with self._lock:

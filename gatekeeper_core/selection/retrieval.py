@@ -241,7 +241,7 @@ def score_turns(
 
 
 class _Scoring:
-    """Scores the turns of a conversation for one query."""
+    """A scorer of the turns of a conversation for one query."""
 
     def __init__(
         self, query: Query, index: TurnIndex, config: GatekeeperConfig, texts: Callable[[int], tuple[str, str]]
@@ -344,7 +344,7 @@ class _Phrase(NamedTuple):
     """A phrase that is looked for in the text of a turn.
 
     Attributes:
-        needs: the indexed term without which it cannot be there; "" where the index does not tell.
+        needs: the indexed term without which it cannot be there; "" if the index does not tell.
         sure: whether that term is all there is to it.
         folded: how it stands in a folded text.
         has_borders: whether it counts as a whole token only.

@@ -205,7 +205,7 @@ def judge(
 
 
 def read_question(text: str, terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -> Reading | None:
-    """Return the terms of a question, read against the conversation; None where that is empty."""
+    """Return the terms of a question, read against the conversation; None if that is empty."""
     if not topic_map.verdicts:
         return None
     reading = _read_terms(terms, topic_map, index)

@@ -97,7 +97,7 @@ class RecordStore(Protocol):
         """Save a record over the version it is based on, and return the new version.
 
         The arguments are those of a ``DerivedRecord``; ``expected_version`` is that of the record that was loaded, 0
-        where there was none.
+        if there was none.
 
         Raises:
             ConflictError: a different version is stored; nothing was changed.

@@ -89,7 +89,7 @@ def typed_errors(place: str) -> Iterator[None]:
 
 
 class Connections:
-    """Opens the file, and lends each thread its connection.
+    """The connections to a file, one for each thread.
 
     Arguments and errors are those of ``SQLiteStore``; ``migrations`` make the tables. Once opened, a file that is gone
     is an error even with ``create``.

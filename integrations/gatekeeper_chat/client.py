@@ -80,7 +80,7 @@ class ChatConfig:
         temperature: randomness, 0..2; None leaves it to the API.
 
     Raises:
-        ConfigError: a value is impossible.
+        ConfigError: a value is invalid.
 
     Source: MiniMax's documentation for names and URLs; times and tries are ours.
     """
@@ -168,7 +168,7 @@ class ChatClient:
         Raises:
             ChatNoKeyError: no API key is set.
             ChatAuthError: the key contains an invalid character.
-            ConfigError: the file cannot be read, or a value is impossible.
+            ConfigError: the file cannot be read, or a value is invalid.
         """
         if env_file is None and not os.environ.get(_KEY, "").strip() and Path(".env").is_file():
             env_file = ".env"

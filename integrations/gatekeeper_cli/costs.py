@@ -56,7 +56,7 @@ class PriceList(NamedTuple):
     cache: CacheState = CacheState.warm
 
     def tariff(self, usage: Iterable[Usage]) -> Tariff | None:
-        """Return the tariff of a conversation, by the model of most of its calls; None where no price is known.
+        """Return the tariff of a conversation, by the model of most of its calls; None if no price is known.
 
         Where no call names a model with a price and the user's own list has a single row, it is that row's.
         """
@@ -159,7 +159,7 @@ class Reported(NamedTuple):
 
     @classmethod
     def of(cls, usage: Iterable[Usage], tariff: Tariff | None = None) -> Reported | None:
-        """Return the sums, or None where nothing is reported."""
+        """Return the sums, or None if nothing is reported."""
         return cls.total(cls(1, *call[:4], tariff.dollars(call) if tariff else None) for call in usage)
 
     @classmethod
@@ -285,7 +285,7 @@ def token_use(
 
 
 class _Bill:
-    """What the calls of a conversation cost in each way to send it, each with a cache of its own."""
+    """The cost of the calls of a conversation by method, each with its own cache."""
 
     def __init__(self, messages: Sequence[Message], tariff: Tariff) -> None:
         self._messages = messages

@@ -142,7 +142,7 @@ def _request(
 
 
 class Asker:
-    """Asks each request once, within a limit of dollars. Safe to use from several threads.
+    """A sender that asks each request once, within a dollar limit; thread-safe.
 
     Args:
         model: model that answers.

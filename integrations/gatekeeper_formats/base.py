@@ -89,7 +89,7 @@ class Item(NamedTuple):
     Attributes:
         value: the value, of any type.
         at: its position among the values of the file, from 0.
-        line: its line, from 1; None where it is an element of a list.
+        line: its line, from 1; None if it is an element of a list.
     """
 
     value: object
@@ -253,7 +253,7 @@ def loader(read: Callable[[LeftOut], Reports], *, prefix: str = "") -> Callable[
 
 
 def peeked(items: Items) -> tuple[object, Items]:
-    """Return the first value, None where there is none, and all items."""
+    """Return the first value, None if there is none, and all items."""
     first = next(items, None)
     return (None, items) if first is None else (first.value, chain((first,), items))
 
@@ -302,7 +302,7 @@ def arguments_of(value: object) -> str:
 
 
 def count_media(message: Message, left_out: LeftOut) -> None:
-    """Count the parts of a message that are no text: their place is kept, their data is not."""
+    """Count the parts of a message that are not text: their place is kept, their data is not."""
     if not isinstance(message.content, str):
         left_out.update(part.kind for part in message.content if isinstance(part, MediaPart))
 

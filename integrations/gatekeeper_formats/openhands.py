@@ -101,7 +101,7 @@ def _parts(holder: base.Fields, left_out: base.LeftOut) -> list[Part]:
 
 
 class _Reports:
-    """What the events of a conversation report of model calls.
+    """Model calls reported by the events of a conversation.
 
     An event holds the sums of all calls so far, of which each growth is a call, or the provider's own answer, which
     several actions share.

@@ -40,7 +40,7 @@ def assign_thread(store: RecordStore, tenant: str, thread: str, user: str) -> No
     """Set the user of a thread, replacing any earlier one.
 
     Raises:
-        TypeError: a name is no text.
+        TypeError: a name is not a str.
         ConfigError: a name is empty.
         ConflictError: another writer named a user at the same time.
         ForgottenError: the thread was deleted for good.
@@ -67,7 +67,7 @@ class UserThreads:
         user: the user set with :func:`assign_thread`; defaults to all threads of the tenant.
 
     Raises:
-        TypeError: a name is no text.
+        TypeError: a name is not a str.
         ConfigError: a name is empty.
 
     >>> from gatekeeper_core.messages import Message

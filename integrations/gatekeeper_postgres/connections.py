@@ -77,7 +77,7 @@ def _marked(sql: str) -> bytes:
 
 
 class Connections:
-    """Opens a pool in each process and lends connections of it to calls.
+    """A pool of connections in each process, lent to calls.
 
     Arguments and errors are those of ``PostgresStore``, with the least and the most connections as a pair; a pool of
     the caller's has its own sizes and way to connect.

@@ -90,7 +90,7 @@ class Proxy:
             tasks.cancel_scope.cancel()
 
     async def _body(self, request: Request) -> bytes | None:
-        """Return the body; None where it is too large."""
+        """Return the body; None if it is too large."""
         most, size, chunks = self._settings.max_body_bytes, 0, []
         async for chunk in request.stream():
             size += len(chunk)

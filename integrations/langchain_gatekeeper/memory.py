@@ -137,7 +137,7 @@ class GatekeeperChatMemory(LastSelections, BaseChatMemory):
         return self._loaded(messages, view, rules)
 
     def _rules(self) -> list[BaseMessage]:
-        """Return the constraints as a system message, in a list; an empty one where there are none."""
+        """Return the constraints as a system message, in a list; empty if there are none."""
         constraints = self.constraints
         if isinstance(constraints, ThreadConstraints):
             constraints = constraints.of(Thread(thread)) if (thread := self._thread()) else {}

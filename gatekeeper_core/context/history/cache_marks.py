@@ -27,7 +27,7 @@ _BLOCKS_LOOKED_BACK = 20
 
 
 class MarkPlan(NamedTuple):
-    """Behind which of the messages that are sent a mark pays.
+    """The messages after which a cache mark pays.
 
     Attributes:
         body: last message of the stable beginning, if there is one.
@@ -46,7 +46,7 @@ def plan_marks(view: HistoryView, *, blocks: Sequence[int], answered: int | None
     """Return where marks pay.
 
     The end is worth a mark inside a run, where each step reads all of the step before, and where nothing stands in the
-    prompt for this one call: with recalled turns, or a selection that is made anew for each question, what is written
+    prompt for this one call: with recalled turns, or a selection that is rebuilt for each question, what is written
     behind them is never read.
 
     Args:

@@ -118,7 +118,7 @@ def read_rounds(messages: Sequence[Message]) -> tuple[Round, ...]:
     by number where the calls or the results have no ids at all.
 
     Raises:
-        TypeError: ``messages`` holds something else than messages.
+        TypeError: ``messages`` contains anything but messages.
     """
     steps: list[tuple[list[int], list[int]]] = []
     positions: list[int] = []

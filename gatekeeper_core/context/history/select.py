@@ -268,7 +268,7 @@ def select_past(
 def _past_digests(
     history: History, costs: Costs, config: HistoryConfig, gatekeeper: ContextGatekeeper
 ) -> PastDigests | None:
-    """Return the past turns of an agent that give way; None where no message can be sent in another form."""
+    """Return the past turns of an agent that give way; None if no message can be sent in another form."""
     if config.run is None or config.strategy == "window":
         return None
     room = costs.room_at_start + costs.question + costs.pinned

@@ -51,7 +51,7 @@ class Compaction(NamedTuple):
         results_shortened: messages whose text was compressed or cut.
         tokens_before: cost of the messages before.
         tokens_after: cost of the messages now.
-        chars_before: their characters before; a part that is no text counts its tokens.
+        chars_before: their characters before; a part that is not text counts its tokens.
         chars_after: their characters now.
         same_beginning: messages at the start that are as they were, which a prompt cache can still use.
         over_limit: whether what must stay alone is over a limit.
@@ -193,7 +193,7 @@ def compress(ledger: CountedMessages, results: ToolResults, places: Iterable[int
 
 
 def compressed(ledger: CountedMessages, results: ToolResults, place: int, *, age_rounds: int) -> Message | None:
-    """Return the tool result in a place compressed, or None where that does not make it cost less."""
+    """Return the tool result in a place compressed, or None if that does not make it cost less."""
     source = ledger.sources[place]
     shorter = None if source is None else results.smaller(source, ledger.messages[place], age_rounds=age_rounds)
     limited = [measure for measure in ledger.measures if measure.limit < math.inf]

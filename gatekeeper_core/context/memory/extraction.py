@@ -32,7 +32,7 @@ _MAX_TEXT, _MAX_KEY = 300, 60
 
 
 class Extracted(NamedTuple):
-    """Something worth remembering.
+    """A fact worth remembering.
 
     Attributes:
         text: the user's words, verbatim; a model may rephrase them.
@@ -51,7 +51,7 @@ class Extracted(NamedTuple):
 
 
 class ForgetRequest(NamedTuple):
-    """Something that the user wants to be forgotten, word for word, and where it stands: as in :class:`Extracted`."""
+    """A text that the user wants forgotten, verbatim, and its place: as in :class:`Extracted`."""
 
     text: str
     seq: int
@@ -60,7 +60,7 @@ class ForgetRequest(NamedTuple):
 
 
 class Extraction(NamedTuple):
-    """Facts to remember and requests to forget, in order, and the number of secrets that were left out."""
+    """Facts to remember and requests to forget, in order, and the number of omitted secrets."""
 
     found: tuple[Extracted, ...] = ()
     forget: tuple[ForgetRequest, ...] = ()

@@ -63,7 +63,7 @@ class LongTermMemory:
         store: where the memories are stored.
         embedder: returns vectors of texts; None compares words instead. Two attributes count, if it has them:
             ``related_cosine``, the cosine that counts as related, above 0 and below 1 (without it 0.6), and ``name``:
-            under another name the vectors are made anew.
+            under another name the vectors are rebuilt.
         query_embedder: returns vectors of questions, for models that embed them differently; defaults to ``embedder``.
         min_similarity: default similarity from which a memory is a hit, 0..1. Source: specification 001.
         clock: returns the time in seconds; None means that memories carry no times and never expire.

@@ -72,7 +72,7 @@ class ActiveTask:
         findings: noted findings, oldest first.
         upto_seq: sequence number of the newest message that was read, -1 for none.
         before: goal, sub-requests, ``since_seq`` and ``upto_seq`` from before the newest turn, so that only this turn
-            is read again if its wording changes; None where there was none.
+            is read again if its wording changes; None if there was none.
         version: version of the stored record, 0 where nothing is stored.
         digests: the sequence numbers that all this depends on, with ``Thread.digests`` of them: they tell whether it
             still holds.
@@ -268,7 +268,7 @@ class TaskTracker:
 
 
 def _read(record: DerivedRecord | None, thread: Thread) -> tuple[ActiveTask, ActiveTask | None]:
-    """Return the task as it holds for a conversation, and as it is stored; None where that cannot be read."""
+    """Return the task as it holds for a conversation, and as it is stored; None if that cannot be read."""
     if record is None:
         return ActiveTask(), ActiveTask()
     try:

@@ -141,7 +141,7 @@ class NewRecord(NamedTuple):
 
 
 def load_record(store: RecordStore, thread: Thread, kind: str) -> DerivedRecord | None:
-    """Return the newest record of a kind of a thread, None where there is none; raises what the store raises."""
+    """Return the newest record of a kind of a thread, None if there is none; raises what the store raises."""
     check_type("thread", thread, Thread)
     return store.load_record(thread.tenant, thread.id, kind)
 

@@ -90,9 +90,9 @@ class ThreadRequest(Generic[Item]):
 
 
 class ThreadRequests(Generic[Item]):
-    """Requests of threads, with the framework's own messages wherever they read the same.
+    """The requests of threads, with the framework's own messages where these are unchanged.
 
-    Safe to use from several threads.
+    Thread-safe.
 
     Args:
         builder: builds the prompts; its settings hold the budget.

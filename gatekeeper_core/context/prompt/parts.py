@@ -93,7 +93,7 @@ def reserve(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartRenderer:
-    """Renders the parts of one build; the session key is a secret in the names of the fences."""
+    """A renderer of the parts of one build; the session key is a secret in the names of the fences."""
 
     locale: Locale
     session_key: bytes | None = field(repr=False)

@@ -174,7 +174,7 @@ class _Job:
         return self.digested(digest)
 
     def json(self) -> ToolResult | None:
-        """Return JSON as a table, or the rows of it that matter; None where it has to be read as lines."""
+        """Return JSON as a table, or the rows of it that matter; None if it has to be read as lines."""
         value = read_any_json(self.text) if len(self.text) <= _ANALYSED_CHARS else None
         if value is None:
             if self.tokens <= _KEPT_TOKENS:

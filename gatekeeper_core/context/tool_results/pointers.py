@@ -79,7 +79,7 @@ def keyed_id(session_key: bytes, data: bytes) -> str:
 
 
 def pointer_id(text: str) -> str | None:
-    """Return the id in a pointer's text, or the text itself where it is no more than an id; None where neither.
+    """Return the id in a pointer's text, or the text itself where it is no more than an id; None if neither.
 
     >>> pointer_id('see [[wm:abcdefghijklmnop]] type=log'), pointer_id(" abcdefghijklmnop "), pointer_id("../etc")
     ('abcdefghijklmnop', 'abcdefghijklmnop', None)

@@ -150,7 +150,7 @@ class WorkingMemory:
         """Return the pointer of a text in this thread, whether or not the text is stored.
 
         Raises:
-            TypeError: an argument is no text.
+            TypeError: an argument is not a str.
         """
         data = encoded(text)
         check_str("kind", kind)
@@ -194,7 +194,7 @@ class WorkingMemory:
         """Return a full stored text, or None if there is none; for programs, not for models.
 
         Raises:
-            TypeError: ``pointer`` is no text.
+            TypeError: ``pointer`` is not a str.
         """
         data = self._get(pointer_id(check_str("pointer", pointer)))
         return None if data is None else data.decode("utf-8", "surrogatepass")
@@ -306,7 +306,7 @@ class WorkingMemory:
         self._entries.move_to_end(found)
 
     def _get(self, found: str | None, end: int | None = None) -> bytes | None:
-        """Return a text, up to a byte, by its id, which is used now; None where the store has none."""
+        """Return a text, up to a byte, by its id, which is used now; None if the store has none."""
         with self._lock:
             if found not in self._entries:
                 self._catch_up()
@@ -423,7 +423,7 @@ class ThreadMemories:
 
         Raises:
             ConfigError: a name is empty.
-            TypeError: a name is no text.
+            TypeError: a name is not a str.
         """
         key = session_key(self._secret, thread_id, tenant=tenant)
         name = (tenant, thread_id, os.getpid())  # one that was in use at a fork stays locked for ever
@@ -488,7 +488,7 @@ def _check_limits(quota_bytes: int, ttl_seconds: float | None, clock: Callable[[
 
     Raises:
         ConfigError: a limit is out of range, or a time to live comes without a clock.
-        TypeError: ``quota_bytes`` is no whole number.
+        TypeError: ``quota_bytes`` is not an int.
     """
     check_tokens("quota_bytes", quota_bytes, at_least=1)
     if ttl_seconds is not None and (clock is None or not ttl_seconds > 0):

@@ -21,7 +21,7 @@ class GatekeeperSelectionEvent(BaseEvent, extra="allow"):
         memory: class name of the memory.
         thread: the chat store key or session id.
         shadow: whether the choice was only reported.
-        the rest: as in ``HistoryView.facts``; ``tokens`` are those of the messages sent. None where the policy did not
+        the rest: as in ``HistoryView.facts``; ``tokens`` are those of the messages sent. None if the policy did not
             decide.
     """
 
