@@ -123,8 +123,8 @@ def describe_counter(counter: TokenCounter) -> dict[str, Any]:
 def count_message(message: Message, *, token_counter: TokenCounter | None = None, per_message_tokens: int = 0) -> int:
     """Return the cost of a message in tokens, as used everywhere in this library.
 
-    The cost is the sum over its texts, each counted by itself and once: content (each text part), name and arguments of
-    each tool call, and the ``name`` field; then the ``tokens`` of each media part (by default ``MEDIA_TOKENS``), and
+    The cost is the sum over its texts, each counted separately and once: content (each text part), name and arguments
+    of each tool call, and the ``name`` field; then the ``tokens`` of each media part (by default ``MEDIA_TOKENS``), and
     ``per_message_tokens``. An empty text costs nothing. Roles and ids are not counted.
 
     Args:

@@ -9,9 +9,9 @@
           ── forget, begin_anew
 
 A *message* is stored once and never changed; its sequence number (``seq``) counts the messages of its thread from 0,
-without a gap. A *derived record* says up to which message it has read, so that whoever loads it can catch up. A
-*memory* is one thing worth knowing about a user; one that another memory replaced is *closed*: its id still reads it,
-but no search finds it. A *scope* of blobs is an opaque text that the caller derives from a secret (see
+without a gap. A *derived record* says up to which message it has read, so that its reader can catch up. A *memory* is
+one thing worth knowing about a user; one that another memory replaced is *closed*: its id still reads it, but no search
+finds it. A *scope* of blobs is an opaque text that the caller derives from a secret (see
 ``context/tool_results/working_memory.py``): who does not hold the secret cannot name the scope.
 
 The methods are safe to call from several threads and, behind one file or server, processes. A failure to store raises,
@@ -233,8 +233,8 @@ class MessageStore(Protocol):
         """Append messages to a thread, all or none, and return the sequence number of the last one.
 
         An append may be repeated when its answer was lost: a message whose id is stored with the same content is not
-        stored again, and keeps its number. One without an id cannot be recognised by itself: where some of the messages
-        are stored already and one has no id, all of them must stand in the thread as they are given, side by side.
+        stored again, and keeps its number. One without an id cannot be recognised: if some of the messages are stored
+        already and one has no id, all of them must be in the thread in the same order, side by side.
 
         The messages come oldest first; of none the thread's last number is returned. ``expected_seq`` is the number of
         the thread's last message that the new ones follow, -1 for none; None: whatever it is. It is not looked at where

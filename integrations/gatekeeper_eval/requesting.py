@@ -53,8 +53,8 @@ class EvalConfig:
         model: name of the model that answers, or a function as ``package.module:function``.
         judge: name of the model that judges; "" means the same.
         rubric: language of the rubric; ``auto`` follows the question.
-        body: fields of every request beside ``model`` and ``messages``, over the defaults ``max_tokens`` and
-            ``temperature: 0``; a field of None is left out.
+        body: extra fields of every request, over the defaults ``max_tokens`` and ``temperature: 0``; None removes a
+            field.
 
     Raises:
         ConfigError: a value is invalid.

@@ -185,7 +185,7 @@ class GatekeeperChatMemory(LastSelections, BaseChatMemory):
         return self._kept.selector
 
     def __copy__(self) -> Self:
-        """Return a copy with a selector of its own."""
+        """Return a copy with its own selector."""
         copied = super().__copy__()
         copied._kept = None
         copied._current_selector()

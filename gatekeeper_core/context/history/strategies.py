@@ -215,7 +215,7 @@ def choose_past(
         costs: tokens of each of them.
         config: the settings, :func:`with_defaults`.
         room: tokens for all of them; may be negative.
-        coverage: of the selection; None: that of the gatekeeper.
+        coverage: coverage of the selection; defaults to that of the gatekeeper.
         window_from: position of the first message that a window may hold; a turn around it is taken whole.
     """
     past, strategy, newest = history.past, config.strategy, config.keep_newest or 0

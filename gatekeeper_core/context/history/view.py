@@ -114,7 +114,7 @@ class HistoryView(NamedTuple):
 
     @property
     def cause(self) -> str:
-        """The way in which the past was chosen, and why: with a cached body as in the bill, else by the status."""
+        """Summary of the choice: action and reason of the bill if the cache was reused, else status and reason."""
         if self.bill and self.bill.action != "fresh" and self.status in ("selected", "passthrough"):
             return f"{self.bill.action}: {self.bill.reason}"
         return f"{self.status}: {self.reason}" if self.reason else self.status

@@ -6,7 +6,7 @@
     search ── terms (and the vector) find up to 200 candidates ── cosine ranks them ── hits above a threshold
 
 The similarity is a calibrated cosine, 0 to 1: of terms without a model, with an ``Embedder`` of terms or embeddings,
-whichever is larger. Where the embedder fails, a search goes on with terms, and its result says so.
+whichever is larger. If the embedder fails, a search compares words instead, and its result says so.
 """
 
 from __future__ import annotations

@@ -151,8 +151,8 @@ def update_record(
 ) -> DerivedRecord | None:
     """Change a record of a thread and return it as it is stored now; of two writers no one undoes the other's change.
 
-    ``change`` returns the record to save in the place of the stored one (None: there is none), or None to leave it. It
-    is called again each time that another writer was faster.
+    ``change`` returns the record to save in the place of the stored one (None if there is none), or None to leave it.
+    It is called again whenever another writer was faster.
 
     Raises:
         ConflictError: other writers were faster 64 times in a row.

@@ -172,7 +172,7 @@ def role_of(message: ChatMessage) -> Role:
 
 
 def text_of(question: Question) -> str | None:
-    """Return the text of a question as an engine or agent hands it over, None if there is none.
+    """Return the text of a question from an engine or agent, None if there is none.
 
     >>> text_of(ChatMessage("hello")), text_of("  "), text_of(None)
     ('hello', None, None)
