@@ -1,6 +1,6 @@
-"""Context Gatekeeper: the smallest set of earlier turns that a model needs, within a token budget.
+"""Context Gatekeeper: the few earlier turns that a model needs, within a token budget.
 
-Each name is imported when it is first used, so that nobody waits for what is not needed.
+Each name is imported on first use, so that an import stays fast.
 """
 
 from __future__ import annotations

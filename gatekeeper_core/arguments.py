@@ -12,7 +12,7 @@ Door = TypeVar("Door", bound=Callable[..., Any])
 
 
 def nearest_name(name: str, names: Collection[str]) -> str | None:
-    """Return the name that is meant by a wrong one, None where no name is near; synonyms are in a data file.
+    """Return the name that is meant by a wrong one, None if no name is near; synonyms are in a data file.
 
     >>> names = ["token_budget", "strategy"]
     >>> nearest_name("max_tokens", names), nearest_name("stratgy", names), nearest_name("colour", names)
@@ -34,7 +34,7 @@ def missing_attribute(owner: str, name: str, names: Collection[str]) -> Attribut
 def unknown_argument(name: str, names: Collection[str]) -> str:
     """Return the fault of a call with an argument that is none of the ``names``, with the nearest of them."""
     right = nearest_name(name, names)
-    rest = "further settings go into config" if "config" in names else f"it takes {', '.join(names)}"
+    rest = "pass further settings in config" if "config" in names else f"it takes {', '.join(names)}"
     return f"has no argument {name!r}: " + (f"did you mean {right!r}?" if right else rest)
 
 
@@ -72,7 +72,7 @@ def with_suggestions(*options: type) -> Callable[[Door], Door]:
 
 
 def call_fault(function: Callable[..., Any], options: Collection[type], count: int, keywords: Collection[str]) -> str:
-    """Return the fault of a call with so many arguments by position and these by name; "" where the names are right."""
+    """Return the fault of a call with so many arguments by position and these by name; "" if the names are right."""
     from inspect import signature
 
     parameters = signature(function).parameters.values()

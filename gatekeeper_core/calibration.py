@@ -17,7 +17,7 @@ _LEAST_FACTOR, _LARGEST_FACTOR = 0.5, 2.0
 
 
 class UsageCalibrator:
-    """Learns by model how the tokens that a provider reports compare with an estimate; safe to use from many threads.
+    """A calibrator that learns, by model, how reported tokens compare with an estimate; thread-safe.
 
     Args:
         base: the estimate that is calibrated; None: ``TokenEstimator()``. Its own factor must be 1.
@@ -42,7 +42,7 @@ class UsageCalibrator:
         check_number("window", window, low=1, high=10_000, integer=True)
         self._base = base or TokenEstimator()
         if self._base.factor != 1:
-            raise ConfigError(f"base must have the factor 1, got {self._base.factor!r}: it is what is learned here")
+            raise ConfigError(f"base must have factor 1, got {self._base.factor!r}: the calibration learns the factor")
         self._window = window
         self._ratios: dict[str, deque[float]] = {}
         self._lock = threading.Lock()

@@ -1,4 +1,4 @@
-"""Embeddings by a model of the caller's: any function from texts to vectors, its results checked."""
+"""Embeddings by your own model: any function from texts to vectors, with its results checked."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from gatekeeper_core.vectors import unit_vector
 
 
 class Embedder(Protocol):
-    """Any callable that gives one vector for each text: a plain function, a bound method of a framework's class.
+    """A callable that returns one vector per text: a plain function, or a method of a framework's model.
 
-    It may say what it is called (``name``) and from which cosine texts count as related (``related_cosine``).
+    It may have a ``name``, and a ``related_cosine``, from which texts count as related.
     """
 
     def __call__(self, texts: Sequence[str], /) -> Sequence[Sequence[float]]:
@@ -75,7 +75,7 @@ def methods_of(embedder: object) -> tuple[str, str] | None:
 
 
 class Embedded(NamedTuple):
-    """Checked vectors: one of length 1 for each text, or none and the reason why."""
+    """Checked vectors: one of length 1 per text, or none and the reason."""
 
     vectors: tuple[array[float], ...]
     reason: str | None = None
@@ -100,7 +100,7 @@ def embed(embedder: Embedder, texts: Sequence[str]) -> Embedded:
 
 
 def embed_each(embedder: Embedder, texts: Sequence[str]) -> tuple[tuple[array[float] | None, ...], str]:
-    """Return for each text its vector of length 1, None where it has none, and "" or the reason why no text has one.
+    """Return for each text its vector of length 1, None if it has none, and "" or the reason why no text has one.
 
     The reasons are ``"error: <its type>"`` and ``"wrong_count"``. The dimensions are not compared.
 

@@ -68,7 +68,7 @@ class Encoded(NamedTuple):
 
     Attributes:
         vectors: one for each text in their order, None for a text that has none.
-        reason: why vectors are missing, of several reasons the last; "" where no embedder failed.
+        reason: why vectors are missing, of several reasons the last; "" if no embedder failed.
     """
 
     vectors: tuple[PackedVector | None, ...]

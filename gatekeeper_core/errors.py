@@ -3,15 +3,15 @@ r"""The one error family of the library.
 ::
 
     GatekeeperError
-    ├── BudgetError (also a ValueError)            what must be sent is larger than the limit by itself
-    ├── ConfigError (also a ValueError)            a setting, a budget or a counter that cannot work
-    ├── ConstraintLimitError (also a ValueError)   the constraint zone would outgrow its cap
-    ├── MessageFormatError (also a ValueError)     a message that cannot be read, with its position
-    └── StorageError                               a store could not do what it was asked
-        ├── ConflictError                          another writer was faster; load again and repeat
-        ├── CorruptionError                        what is stored was damaged; it is never given back as content
-        ├── ForgottenError                         what was to be saved belongs to something deleted for good
-        └── StaleReadError                         the store does not hold yet what the reader knows to be written
+    ├── BudgetError (also a ValueError)            the mandatory parts alone exceed the limit
+    ├── ConfigError (also a ValueError)            an invalid setting, budget or token counter
+    ├── ConstraintLimitError (also a ValueError)   the constraints would exceed their cap
+    ├── MessageFormatError (also a ValueError)     a message that cannot be read, and its position
+    └── StorageError                               a store operation failed
+        ├── ConflictError                          another writer was faster; reload and retry
+        ├── CorruptionError                        stored data is damaged; it is never returned as content
+        ├── ForgottenError                         the data to save belongs to something deleted for good
+        └── StaleReadError                         the store does not yet hold a message that was written
 
 Wrong *types* stay built-in ``TypeError``\\ s that name the argument. Every message says what to do.
 """
@@ -22,7 +22,7 @@ import math
 
 
 class GatekeeperError(Exception):
-    """The base of every error that this library raises on purpose."""
+    """The base class of every error that this library raises on purpose."""
 
 
 class _LimitError(GatekeeperError, ValueError):
@@ -40,23 +40,23 @@ class BudgetError(_LimitError):
     """The mandatory parts do not fit: they cost ``needed_tokens``, the limit is ``available_tokens``."""
 
     _reason = (
-        "system prompt, newest user message and unanswered calls need {} tokens, the limit is {}: shorten them or "
+        "system prompt, newest user message and open tool calls need {} tokens, the limit is {}: shorten them or "
         "raise the limit"
     )
 
 
 class ConfigError(GatekeeperError, ValueError):
-    """A setting is impossible: a budget of zero, a ratio outside 0..1, a counter that counts below zero."""
+    """A setting is invalid: a budget of zero, a ratio outside 0..1, a counter that returns a str."""
 
 
 class ConstraintLimitError(_LimitError):
-    """The constraints would cost ``needed_tokens``, more than their zone may hold; nothing was changed."""
+    """The constraints would cost ``needed_tokens``, over their cap of ``available_tokens``; nothing was changed."""
 
-    _reason = "the constraints would need {} tokens, the cap is {}: shorten the value or remove another constraint"
+    _reason = "the constraints would need {} tokens, the cap is {}: shorten this one or remove another"
 
 
 class MessageFormatError(GatekeeperError, ValueError):
-    """A message cannot be read: that at the 0-based ``position`` of a list, or None for a message read by itself."""
+    """A message cannot be read; ``position`` is its 0-based index in the list, None for a single message."""
 
     def __init__(self, reason: str, *, position: int | None = None) -> None:
         self.reason = reason
@@ -65,7 +65,7 @@ class MessageFormatError(GatekeeperError, ValueError):
 
 
 class StorageError(GatekeeperError):
-    """A store could not do what it was asked; nothing is half-written."""
+    """A store operation failed; nothing is half-written."""
 
 
 class ConflictError(StorageError):
@@ -77,8 +77,8 @@ class ConflictError(StorageError):
         self.stored_version = stored_version
         super().__init__(
             reason
-            or f"the {kind} record was changed by another writer: made from version {expected_version}, version "
-            f"{stored_version} is stored; load it again and repeat"
+            or f"another writer changed the {kind} record: expected version {expected_version}, found version "
+            f"{stored_version}; reload it and retry"
         )
 
 
@@ -91,30 +91,30 @@ class ForgottenError(StorageError):
 
     def __init__(self, what: str) -> None:
         self.what = what
-        super().__init__(f"this {what} was forgotten: nothing is saved for it until begin_anew({what}=...) is called")
+        super().__init__(f"this {what} was deleted for good: call begin_anew({what}=...) before saving to it again")
 
 
 class StaleReadError(StorageError):
-    """The store holds messages up to ``last_seq`` only, and ``min_seq`` was asked for."""
+    """The store holds messages only up to ``last_seq``, but ``min_seq`` was requested."""
 
     def __init__(self, *, min_seq: int, last_seq: int) -> None:
         self.min_seq = min_seq
         self.last_seq = last_seq
         super().__init__(
-            f"the thread is stored up to message {last_seq}, and message {min_seq} is asked for: read again later, "
-            "or from the server that it was written to"
+            f"the thread is stored only up to message {last_seq}, but message {min_seq} was requested: retry later, "
+            "or read from the server it was written to"
         )
 
 
 def check_str(argument: str, value: object) -> str:
-    """Return the value of an argument that is a text, else raise TypeError."""
+    """Return the value of a str argument; raise TypeError for any other type."""
     if not isinstance(value, str):
         raise TypeError(f"{argument} must be a str, got {type(value).__name__}")
     return value
 
 
 def check_type(argument: str, value: object, *kinds: type | None) -> None:
-    """Raise TypeError where the value of an argument has none of these types; None among them allows None."""
+    """Raise TypeError unless the value of an argument has one of these types; None among them allows None."""
     types = tuple(kind for kind in kinds if kind is not None)
     if not isinstance(value, types) and not (value is None and None in kinds):
         named = " or a ".join(kind.__name__ for kind in types)
@@ -129,13 +129,13 @@ def check_range(settings: object, *names: str, low: float, high: float = math.in
 
 
 def check_number(name: str, value: object, *, low: float, high: float = math.inf, integer: bool = False) -> None:
-    """Check a number that an argument or a setting gives; ``name`` is what an error calls it.
+    """Check the number of an argument or a setting; error messages call it ``name``.
 
     Raises:
-        ConfigError: it lies outside the range.
+        ConfigError: the number is out of range.
     """
     if isinstance(value, bool) or not isinstance(value, int if integer else (int, float)):
-        raise TypeError(f"{name} must be {'a whole' if integer else 'a'} number, got {type(value).__name__}")
+        raise TypeError(f"{name} must be {'an int' if integer else 'a number'}, got {type(value).__name__}")
     if not low <= value <= high:
-        allowed = f"be {low} or more" if high == math.inf else f"lie in {low}..{high}"
-        raise ConfigError(f"{name} must {allowed}, got {value!r}")
+        allowed = f"{low} or more" if high == math.inf else f"between {low} and {high}"
+        raise ConfigError(f"{name} must be {allowed}, got {value!r}")

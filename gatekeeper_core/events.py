@@ -19,12 +19,12 @@ class Event(NamedTuple):
     """A kind of event.
 
     Attributes:
-        key: its name, with dots; also that of its span.
-        logger: the logger of its records.
-        message: the message of its records; ``%(name)s`` stands for a fact, "?" where a stage failed before it.
+        key: dotted name, also that of its span.
+        logger: logger of its records.
+        message: message of its records; ``%(name)s`` is replaced by a fact, by "?" if a stage failed before it.
         level: the usual level of its records.
-        is_stage: whether it is work that takes time. Its record comes at its end and has the fact ``outcome`` as well;
-            unless that is "ok", it may have no other.
+        is_stage: whether it is work that takes time. Its record is written at the end, with the fact ``outcome``;
+            unless that is "ok", other facts may be missing.
     """
 
     key: str
@@ -45,14 +45,14 @@ def _stage(key: str, logger: str, message: str, level: Level = "DEBUG") -> Event
 SELECTION = _stage("selection", "selection", "turns selected")
 GATE = _stage("selection.gate", "selection", "topic judged")
 CANDIDATES = _stage("selection.candidates", "selection", "turns scored")
-COVER = _stage("selection.cover", "selection", "turns taken")
+COVER = _stage("selection.cover", "selection", "turns chosen")
 ENCODER_FAILED = _event(
-    "selection.embedder_failed", "selection", "an embedder failed; words decide alone", "WARNING"
+    "selection.embedder_failed", "selection", "an embedder failed; using words only", "WARNING"
 )  # once for each call that lacks vectors
 MEANING_USED = _event(
     "selection.meaning",
     "selection",
-    "turns are also found by meaning (extra `meaning`); embedder=None leaves it out",
+    "turns are also found by meaning (extra `meaning`); embedder=None turns this off",
     "INFO",
 )  # once for each process: an adapter that names no embedder embeds for the first time
 
@@ -88,7 +88,7 @@ USAGE = _event("history.usage", "history", "usage reported")
 NO_ROOM = _event(
     "history.no_room",
     "history",
-    "%(setting)s is %(budget_tokens)s tokens, and what is sent before any turn needs %(needed_tokens)s: raise it",
+    "%(setting)s is %(budget_tokens)s tokens, but the prompt without any turn needs %(needed_tokens)s: raise it",
     "WARNING",
 )  # once for each object: the system message, the tools and the reserve alone use the budget up
 WINDOW_UNKNOWN = _event(
@@ -97,7 +97,7 @@ WINDOW_UNKNOWN = _event(
     "the model's window is unknown: the budget is %(budget_tokens)s tokens; set %(setting)s",
     "WARNING",
 )  # once for each object
-STATE_LOST = _event("history.state_lost", "history", "what a prompt policy remembers was not shared", "WARNING")
+STATE_LOST = _event("history.state_lost", "history", "prompt policy state was not shared", "WARNING")
 
 REQUEST = _stage("request", "builder", "request built")
 OVER_BUDGET = _event("request.over_budget", "builder", "context over budget", "WARNING")
@@ -105,19 +105,17 @@ BUILD = _stage("build", "builder", "context build finished")
 BUILD_STARTED = _event("build.started", "builder", "context build started")
 LOOK_UPS = _stage("build.look_ups", "builder", "records looked up")
 ASSEMBLY = _stage("build.assembly", "builder", "context assembled")
-SAFETY_NET = _event("build.safety_net", "builder", "safety net: the prompt was missing at the end of the thread")
+SAFETY_NET = _event("build.safety_net", "builder", "safety net: added the prompt missing at the end of the thread")
 PART = _event("build.part", "builder", "[%(number)s] %(part)s: %(tokens)s tokens")
 MISS = _event("build.miss", "builder", "context part missing", "WARNING")
 
-SUMMARY = _stage("summary", "summary", "summary brought up to date")  # WARNING where the store or the model failed,
-SUMMARY_MODEL = _stage("summary.model", "summary", "summary model asked")  # here as well, and in an extraction
+SUMMARY = _stage("summary", "summary", "summary updated")  # WARNING where the store or the model failed,
+SUMMARY_MODEL = _stage("summary.model", "summary", "summary model called")  # here as well, and in an extraction
 MEMORY_SEARCH = _stage("memory.search", "memory", "memories searched")
 MEMORY_WRITE = _stage("memory.write", "memory", "memory written")
 MEMORY_FORGET = _stage("memory.forget", "memory", "memories forgotten")
-EXTRACTION = _stage("memory.extraction", "memory", "thread read into memory")
-EMBEDDER_FAILED = _event(
-    "memory.embedder_failed", "memory", "an embedder failed; terms are compared instead", "WARNING"
-)
+EXTRACTION = _stage("memory.extraction", "memory", "memories extracted from a thread")
+EMBEDDER_FAILED = _event("memory.embedder_failed", "memory", "an embedder failed; comparing words instead", "WARNING")
 
 COMPRESSION = _stage("compression", "compression", "context compressed", "INFO")  # DEBUG where nothing was to be done
 COMPRESSION_STEP = _event("compression.step", "compression", "compression step")
@@ -125,14 +123,14 @@ TOOL_RESULT = _stage("tool_result", "compression", "tool result compressed")
 
 STORE_CALL = _stage("store.call", "storage", "store called")
 STORE_OPENED = _event("store.opened", "storage", "store opened")
-STORE_FORGOT = _event("store.forgot", "storage", "forgotten for good", "INFO")
+STORE_FORGOT = _event("store.forgot", "storage", "data deleted for good", "INFO")
 STORE_CHECKED = _event("store.checked", "storage", "store checked", "INFO")  # WARNING where something is wrong
-NO_VECTORS = _event("store.no_vectors", "storage", "the extension vector was not installed: the role may not", "INFO")
-VECTORS_UNINDEXED = _event("store.vectors_unindexed", "storage", "vectors have no index", "WARNING")
+NO_VECTORS = _event("store.no_vectors", "storage", "extension vector not installed: the role lacks permission", "INFO")
+VECTORS_UNINDEXED = _event("store.vectors_unindexed", "storage", "vectors are not indexed", "WARNING")
 PURGE_FAILED = _event("store.purge_failed", "storage", "purge of the store failed", "WARNING")
 
 ANSWER = _event("model.answer", "chat", "model answered", "INFO")
-RETRY = _event("model.retry", "chat", "request to the model is tried again", "WARNING")
+RETRY = _event("model.retry", "chat", "retrying a request to the model", "WARNING")
 
 OBSERVER_FAILED = _event("observer_failed", "observation", "an observer failed", "WARNING")
 

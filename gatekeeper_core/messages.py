@@ -92,7 +92,7 @@ _OUTSIDE_WORD = re.compile(r"(?<![0-9A-Za-z])|(?![0-9A-Za-z])")
 @with_suggestions()
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One call that the assistant asks for; ``arguments`` is the JSON text as the provider sent it."""
+    """A tool call by the assistant; ``arguments`` is the JSON text as the provider sent it."""
 
     id: str
     name: str
@@ -105,7 +105,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class TextPart:
-    """A piece of a message that is text."""
+    """A text part of a message."""
 
     text: str
 
@@ -115,11 +115,11 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True)
 class MediaPart:
-    """A piece of a message that is no text; its data stays with the caller.
+    """A part of a message other than text; its data stays with you.
 
     Attributes:
-        kind: what it is.
-        tokens: what it costs; None: what parts of its kind cost (``MEDIA_TOKENS``).
+        kind: kind of part, such as ``image``.
+        tokens: cost in tokens; defaults to that of its kind (``MEDIA_TOKENS``).
     """
 
     kind: MediaKind
@@ -130,14 +130,14 @@ class MediaPart:
         if self.kind not in _MEDIA_KINDS:
             raise ConfigError(f"kind must be one of {', '.join(_MEDIA_KINDS)}")
         if self.tokens is not None and (type(self.tokens) is not int or self.tokens < 0):
-            raise ConfigError(f"tokens must be a whole number of at least 0, or None, got {reprlib.repr(self.tokens)}")
+            raise ConfigError(f"tokens must be an int of 0 or more, or None, got {reprlib.repr(self.tokens)}")
 
 
 Part = TextPart | MediaPart
 
 
 class Metadata(Mapping[str, str | int]):
-    """Marks on a message beside its text: a read-only, hashable mapping to texts, ints and booleans."""
+    """Extra data of a message: a read-only, hashable mapping to strings, ints and booleans."""
 
     __slots__ = ("_marks",)
 
@@ -146,9 +146,9 @@ class Metadata(Mapping[str, str | int]):
             raise TypeError(f"metadata must be a mapping, got {type(marks).__name__}")
         self._marks = dict(marks)
         for name, value in self._marks.items():
-            check_str("a name of metadata", name)
+            check_str("a name in metadata", name)
             if not isinstance(value, (str, int)):
-                raise TypeError(f"a value of metadata must be str, int or bool, got {type(value).__name__}")
+                raise TypeError(f"a value in metadata must be a str, int or bool, got {type(value).__name__}")
 
     def __getitem__(self, name: str) -> str | int:
         return self._marks[name]
@@ -172,7 +172,7 @@ _UNMARKED = Metadata({})
 @with_suggestions()
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One chat message.
+    """A chat message.
 
     Attributes:
         role: ``system``, ``user``, ``assistant`` or ``tool``.
@@ -180,10 +180,10 @@ class Message:
         tool_calls: the calls of an assistant message, in order.
         tool_call_id: the call that a tool message answers.
         name: name of the speaker or of the tool.
-        id: your own identifier; nothing here depends on it.
-        metadata: marks that are never sent; any mapping of texts, ints and booleans, kept as a ``Metadata``.
-        created_at: when it was written, in the time of its writer, with or without a time zone: a question may ask for
-            a turn by its date.
+        id: your own identifier; the library does not use it.
+        metadata: data that is never sent; any mapping to strings, ints and booleans, kept as a ``Metadata``.
+        created_at: when it was written, in its author's local time, with or without a time zone; lets questions ask for
+            a turn by date.
 
     Raises:
         MessageFormatError: the role is unknown.
@@ -244,8 +244,8 @@ class Message:
 
         Args:
             data: the dict.
-            position: index of the message in your list, for the error.
-            trusted: whether your own program wrote the dict with :meth:`to_dict`: never for what a client has sent.
+            position: index of the message in your list, for error messages.
+            trusted: whether your own program wrote the dict with :meth:`to_dict`; never set it for a client's data.
 
         Raises:
             MessageFormatError: the dict cannot be read; the reason names the key, never the text.
@@ -286,7 +286,7 @@ class Message:
         A media part becomes ``{"type": kind}`` with its tokens, which marks its place and cannot be sent.
 
         Args:
-            for_provider: leaves out ``id``, ``metadata`` and ``created_at``: providers refuse unknown fields.
+            for_provider: whether to leave out ``id``, ``metadata`` and ``created_at``; providers refuse unknown fields.
 
         >>> Message("assistant", "", tool_calls=(ToolCall("c1", "now", "{}"),)).to_dict()["content"] is None
         True
@@ -351,7 +351,7 @@ def _read_content(content: object, trusted: bool) -> str | tuple[Part, ...]:
         part = _expect(item, Mapping, where, "text or an object")
         kind = _expect(part.get("type", "text" if "text" in part else "other"), str, f"{where}.type", "text")
         if kind in ("tool_use", "tool_result"):
-            raise MessageFormatError(f'"{where}" is Anthropic\'s: read the whole list with read_messages')
+            raise MessageFormatError(f'"{where}" is Anthropic\'s format: read the whole list with read_messages')
         if key := _TEXT_KEYS.get(kind):
             parts.append(TextPart(_expect(part.get(key), str, f"{where}.{key}", "text")))
         else:
@@ -410,7 +410,7 @@ def checked_messages(messages: Iterable[Message]) -> tuple[Message, ...]:
     checked = tuple(messages)
     for position, message in enumerate(checked):
         if not isinstance(message, Message):
-            raise TypeError(f"messages must hold Message values, got {type(message).__name__} at position {position}")
+            raise TypeError(f"messages[{position}] must be a Message, got {type(message).__name__}")
     return checked
 
 
@@ -468,7 +468,7 @@ class Turn(NamedTuple):
 
     @property
     def created_at(self) -> datetime | None:
-        """The time of its first message that has one, or None."""
+        """Time of the first message that has one, or None."""
         return next((message.created_at for message in self.messages if message.created_at is not None), None)
 
     @property
@@ -534,7 +534,7 @@ class Conversation(NamedTuple):
     Attributes:
         head: positions of the system messages before the first user message.
         past: the finished turns, oldest first.
-        current: the turn that the model is to answer, or None where the list holds past turns only.
+        current: the turn that the model is to answer, or None if the list holds past turns only.
     """
 
     head: tuple[int, ...]
@@ -730,7 +730,7 @@ def digests_of(messages: Iterable[Message], *, after: str = "") -> Iterator[str]
 
 
 def thread_name(value: object) -> str | None:
-    """Return the name of a thread from a text, a number or a UUID of a framework; None where there is none.
+    """Return the name of a thread from a text, a number or a UUID of a framework; None if there is none.
 
     >>> thread_name("t1"), thread_name(7), thread_name(None), thread_name("")
     ('t1', '7', None, None)

@@ -96,7 +96,7 @@ class _Call:
 
 
 def _started(plugin: object, function: Callable[[], object]) -> _Call | None:
-    """Return a call that begins, or waits for its turn; None where it is refused."""
+    """Return a call that begins, or waits for its turn; None if it is refused."""
     key = id(plugin)
     with _wake:
         calls = _plugins.setdefault(key, _Calls())

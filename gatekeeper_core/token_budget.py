@@ -1,4 +1,4 @@
-"""Accounts of a token budget: which part of a prompt took how much of it."""
+"""Token budgets by category: which part of a prompt took how much."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from gatekeeper_core.tokens import check_tokens
 
 
 class TokenBudgetTracker:
-    """An account of one token budget: who took how much, and what is left.
+    """A tracker of one token budget: how much each category took, and how much is left.
 
     Args:
-        total: tokens to give away, at least 1.
-        caps: the most that a category may take, by category, each at least 0; the others are limited by ``total``.
+        total: tokens to allocate, at least 1.
+        caps: limits by category, each at least 0; other categories are limited only by ``total``.
 
     Raises:
         ConfigError: ``total`` or a cap is out of range.
@@ -40,7 +40,7 @@ class TokenBudgetTracker:
         self._breakdown: dict[str, int] = {}
 
     def allocate(self, category: str, tokens: int) -> bool:
-        """Return whether ``tokens`` were given to ``category``; where they are too many, nothing changes.
+        """Allocate ``tokens`` to ``category`` and return True, or False without a change if they do not fit.
 
         Raises:
             ConfigError: ``tokens`` is negative.
@@ -55,7 +55,7 @@ class TokenBudgetTracker:
 
     @property
     def used(self) -> int:
-        """Tokens given away so far."""
+        """Tokens allocated so far."""
         return sum(self._breakdown.values())
 
     @property
@@ -65,5 +65,5 @@ class TokenBudgetTracker:
 
     @property
     def breakdown(self) -> dict[str, int]:
-        """Tokens given to each category, in the order of their first allocation; a copy."""
+        """Tokens allocated by category, in the order of first allocation; a copy."""
         return dict(self._breakdown)

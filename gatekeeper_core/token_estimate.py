@@ -84,7 +84,7 @@ _ONES = int.from_bytes(b"\x01" * _BLOCK, "little")
 
 
 def class_counts(text: str) -> list[int]:
-    """Return how often each of ``CLASSES`` stands in a text, in that order; in ASCII text of the common ones.
+    """Return how often each of ``CLASSES`` occurs in a text, in that order; for ASCII text only the common ones.
 
     A run that crosses the end of a block of 8,192 characters counts as two.
     """
@@ -171,16 +171,16 @@ def _common_counts(leads: bytes) -> list[int]:
 @with_suggestions()
 @dataclass(frozen=True, slots=True)
 class TokenEstimator:
-    """Counts the tokens of a text by an estimate of what one family of tokenizers makes of it; a ``TokenCounter``.
+    """A ``TokenCounter`` that estimates the tokens of a text for one family of tokenizers.
 
     The count is the point estimate: right on average, over or under for a single text. ``margin`` is how far an
     assembled prompt may lie above it: where a budget is enforced, that much is kept free (``budget_within``).
 
     Args:
         profile: the family of tokenizers, one of ``PROFILES``.
-        margin: share of the estimate, 0..4; None takes the profile's own, by which at most 1 % of assembled prompts
-            of several kinds of text are over.
-        factor: what the estimate is multiplied by, 0.1..10: learned from what a provider reports
+        margin: share of the estimate, 0..4; defaults to the profile's own, which at most 1 % of assembled prompts of
+            several kinds of text exceed.
+        factor: multiplier of the estimate, 0.1..10; can be learned from reported usage
             (``calibration.UsageCalibrator``).
 
     Raises:
@@ -216,7 +216,7 @@ class TokenEstimator:
 
     @property
     def name(self) -> str:
-        """The profile, with the factor where there is one: equal names count equally."""
+        """The profile, with the factor if there is one; equal names count equally."""
         return self.profile if self.factor == 1 else f"{self.profile} x {self.factor!r}"
 
 

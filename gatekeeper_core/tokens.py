@@ -32,7 +32,7 @@ lengths, and an unknown part as dear as an image, are ours.
 
 
 class TokenCounter(Protocol):
-    """Anything that counts the tokens of a text; a plain function fits."""
+    """A callable that counts the tokens of a text, such as a plain function."""
 
     def __call__(self, text: str, /) -> int:
         """Return the number of tokens, at least 0."""
@@ -80,7 +80,7 @@ class _ForeignCounter:
         tokens: object = self._counter(text)
         if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 0:
             name = _name_of(self._counter)
-            raise ConfigError(f"the token counter {name} returned {reprlib.repr(tokens)}: return an int, at least 0")
+            raise ConfigError(f"the token counter {name} returned {reprlib.repr(tokens)}: it must return an int >= 0")
         self._seen.put(key, tokens)
         return tokens
 
@@ -110,7 +110,7 @@ def _name_of(counter: object) -> str:
 
 
 def describe_counter(counter: TokenCounter) -> dict[str, Any]:
-    """Return what counts, as JSON-ready facts for statistics: ``counter`` (a name) and ``margin`` (a share).
+    """Return facts about a counter, JSON-ready: ``counter`` (a name) and ``margin`` (a share).
 
     >>> describe_counter(TokenEstimator("cl100k", margin=0.1)), describe_counter(estimate_text_tokens)["counter"]
     ({'counter': 'cl100k', 'margin': 0.1}, 'estimate_text_tokens')
@@ -121,16 +121,16 @@ def describe_counter(counter: TokenCounter) -> dict[str, Any]:
 
 
 def count_message(message: Message, *, token_counter: TokenCounter | None = None, per_message_tokens: int = 0) -> int:
-    """Return what a message costs, in tokens: the one definition that everything here uses.
+    """Return the cost of a message in tokens, as used everywhere in this library.
 
-    The cost is the sum over its texts, each counted by itself and once: content (each text part), name and arguments of
-    each tool call, and the ``name`` field; then the ``tokens`` of each media part (by default ``MEDIA_TOKENS``), and
+    The cost is the sum over its texts, each counted separately and once: content (each text part), name and arguments
+    of each tool call, and the ``name`` field; then the ``tokens`` of each media part (by default ``MEDIA_TOKENS``), and
     ``per_message_tokens``. An empty text costs nothing. Roles and ids are not counted.
 
     Args:
         message: the message.
-        token_counter: counts a text; None: ``TokenEstimator()``.
-        per_message_tokens: what the provider adds to every message, at least 0.
+        token_counter: counts the tokens of a text; defaults to ``TokenEstimator()``.
+        per_message_tokens: tokens that the provider adds to every message, at least 0.
 
     Raises:
         ConfigError: ``per_message_tokens`` is negative, or the counter returned no int of at least 0.
@@ -168,8 +168,8 @@ def count_messages(
 
 
 def check_tokens(argument: str, value: object, *, at_least: int = 0) -> None:
-    """Raise TypeError where the value of an argument is no whole number, ConfigError where it is below ``at_least``."""
+    """Raise TypeError if an argument is not an int, ConfigError if it is below ``at_least``."""
     if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{argument} must be int, got {type(value).__name__}")
+        raise TypeError(f"{argument} must be an int, got {type(value).__name__}")
     if value < at_least:
         raise ConfigError(f"{argument} must be at least {at_least}, got {value}")

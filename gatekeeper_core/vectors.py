@@ -25,7 +25,7 @@ _LARGEST_PRODUCT = 1.001
 
 
 def unit_vector(numbers: Iterable[float]) -> array[float] | None:
-    """Return numbers as a vector of length 1, or None where no direction can be read from them.
+    """Return numbers as a vector of length 1, or None if no direction can be read from them.
 
     That is so where there are none, too many, one that is no finite number, or only zeros.
 

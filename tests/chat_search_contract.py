@@ -210,7 +210,7 @@ class ChatSearchContract:
 
     def test_wrong_arguments_say_what_to_do(self) -> None:
         _, index = self.index_of_chats()
-        with pytest.raises(ConfigError, match="query must not be blank: give words"):
+        with pytest.raises(ConfigError, match="query must not be blank: use words"):
             index.search(" \n")
         for limit in (0, 21):
             with pytest.raises(ConfigError, match="limit"):

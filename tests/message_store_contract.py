@@ -207,7 +207,7 @@ class MessageStoreContract:
 
     def test_what_is_no_message_or_no_name_is_a_type_error(self) -> None:
         store = self.make_store()
-        with pytest.raises(TypeError, match="messages must hold Message"):
+        with pytest.raises(TypeError, match=r"messages\[\d\] must be a Message"):
             store.append_messages("acme", "t1", [*said(0), "hello"])  # type: ignore[list-item]
         with pytest.raises(TypeError, match="tenant must be a str"):
             store.last_seq(None, "t1")  # type: ignore[arg-type]

@@ -177,7 +177,7 @@ def test_prices_of_ones_own_win_over_ours(talk: Path, tmp_path: Path) -> None:
 @pytest.mark.cli
 @pytest.mark.parametrize("command", [("inspect",), ("inspect", "--all")], ids=" ".join)
 def test_a_model_without_prices_is_refused_with_the_way_to_give_them(command: tuple[str, ...], talk: Path) -> None:
-    for lang, words in (("en", "no prices are known for it"), ("zh", "没有它的价格")):
+    for lang, words in (("en", "its prices are not known"), ("zh", "没有它的价格")):
         done = run(*command, str(talk), "--model", "unheard-of", "--lang", lang)
         assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
         assert words in done.stderr
@@ -193,7 +193,7 @@ def test_where_it_does_not_pay_it_is_said(selected: float, english: str, chinese
 
     dollars = Dollars(2.0, 1.0, selected, 0.95 * selected)
     said = [[line for line, _ in bill_lines([tariff()], dollars, texts)] for texts in (ENGLISH, Texts(Language.zh))]
-    assert said[0] == [f"dollars: prices of {SONNET}, cache warm, answers included", english]
+    assert said[0] == [f"dollars at the prices of {SONNET}, warm cache, answers included", english]
     assert chinese in said[1][1]
 
 
@@ -202,7 +202,7 @@ def test_where_it_does_not_pay_it_is_said(selected: float, english: str, chinese
     ("texts", "words"),
     [
         (ENGLISH, 'strategy="cache" costs $0.7500, 25.0 % less than the gatekeeper\'s default'),
-        (Texts(Language.zh), 'strategy="cache" 花费 $0.7500，比 gatekeeper 的默认少 25.0 %'),
+        (Texts(Language.zh), 'strategy="cache" 花费 $0.7500，比 gatekeeper 的默认策略少 25.0 %'),
     ],
 )
 def test_where_the_cache_saves_more_than_a_tenth_one_line_says_so(texts: Texts, words: str) -> None:

@@ -39,5 +39,5 @@ def test_a_calibrated_estimate_is_multiplied(text: str) -> None:
 
 def test_only_a_base_without_a_factor_is_calibrated_and_an_empty_report_teaches_nothing() -> None:
     assert calibrator_of((0, 100), (100, 0)).factor("m") == 1.0
-    with pytest.raises(ConfigError, match="base must have the factor 1"):
+    with pytest.raises(ConfigError, match="base must have factor 1"):
         UsageCalibrator(TokenEstimator(factor=1.5))

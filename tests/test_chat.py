@@ -168,8 +168,8 @@ def test_the_head_and_the_constraints_are_one_system_message_before_everything()
 
 def test_the_line_under_an_answer_has_what_the_model_counted_and_its_dollars_where_the_price_is_known() -> None:
     for usage, end in (
-        (Usage(1_200, 400, 1_000, model="claude-sonnet-4-5"), " | the model counted 1,200 (1,000 cached) | $0.0069]"),
-        (Usage(1_200, 400, model="a model of our own"), " | the model counted 1,200 (0 cached)]"),
+        (Usage(1_200, 400, 1_000, model="claude-sonnet-4-5"), " | model count 1,200 (1,000 cached) | $0.0069]"),
+        (Usage(1_200, 400, model="a model of our own"), " | model count 1,200 (0 cached)]"),
     ):
         assert answered(Session(RecordingModel(usage=usage)), "port?")[1].line(ENGLISH).endswith(end)
 
@@ -238,7 +238,7 @@ def test_a_write_that_fails_half_way_leaves_the_file_as_it_was(tmp_path: Path, m
     assert os.name == "nt" or path.stat().st_mode & 0o777 == 0o600
     before, write = path.read_bytes(), os.write
     monkeypatch.setattr(os, "write", lambda descriptor, content: write(descriptor, content[:20]))
-    with pytest.raises(OSError, match="only a part"):
+    with pytest.raises(OSError, match="only part of it"):
         file.append("port?", "6381")
     assert path.read_bytes() == before
 
@@ -270,9 +270,9 @@ def test_a_byte_order_mark_blank_lines_and_an_empty_file_are_read(tmp_path: Path
 @pytest.mark.parametrize(
     ("name", "reason"),
     [
-        (".", "no regular file"),
-        ("pipe", "no regular file"),
-        ("nowhere/chat.jsonl", "there is no folder"),
+        (".", "not a regular file"),
+        ("pipe", "not a regular file"),
+        ("nowhere/chat.jsonl", "does not exist"),
         ("a\0b", "null (byte|character)"),
         ("x" * 5_000, "File name too long"),
     ],
@@ -299,7 +299,7 @@ def test_three_lines_through_a_pipe_are_three_turns(language: str, tmp_path: Pat
     assert len(notes) == 2
     assert "https://platform.minimax.io" in notes[0]
     assert "MINIMAX_API_KEY" in notes[0]
-    assert "into a file .env in this folder" in notes[0]
+    assert "in a file .env in this folder" in notes[0]
     assert 'pip install "context-gatekeeper[cli,chat]"' in notes[1]
     lines = done.stdout.splitlines()
     assert [line for line in lines if line.startswith("> ")] == [f"> {question}" for question, _ in TALKS[language]]
@@ -312,7 +312,7 @@ def test_three_lines_through_a_pipe_are_three_turns(language: str, tmp_path: Pat
 
 STATUS_LINE = (
     r"\[(?P<sent>[\d,]+) tokens sent, (?P<saved>[\d,]+) saved \((?P<percent>[\d.]+) %\) \| "
-    r"topic (?P<topic>\d+) \(gate: (?P<gate>continue|switch)(, back to topic \d+)?\) \| "
+    r"topic (?P<topic>\d+) \((?P<gate>same|new) topic(, returns to topic \d+)?\) \| "
     r"(?P<kept>\d+) of (?P<turns>\d+) turns? kept(: (?P<ids>[\d, to.]+))?\]"
 )
 
@@ -338,7 +338,7 @@ def test_a_torn_file_is_mended_in_one_line(tmp_path: Path) -> None:
     file.write_bytes(turn_lines("port?", "6380") + turn_lines("端口？", "六三八零")[:-20])
     done = chat("--offline", "--history", file, stdin="hello\n")
     assert done.exit_code == 0
-    assert done.stderr.startswith(f"gatekeeper: {file}: its end was cut off; the ")
+    assert done.stderr.startswith(f"gatekeeper: {file}: the last line was cut off; its ")
     assert done.stderr.count("\n") == 1
     assert said_in(file) == [("port?", "6380"), ("hello", "Noted.")]
     assert "7aef" in (tmp_path / "chat.jsonl.torn").read_text(encoding="utf-8")
@@ -351,7 +351,7 @@ def test_a_full_disk_costs_the_turn_and_not_the_chat(tmp_path: Path) -> None:
     stdin = lines_of(["Our port is 6380.", "x" * 400, "hello"]).encode()
     done = chat_process("--offline", "--history", file, stdin=stdin, code=limited)
     assert done.returncode == 1
-    assert b"no answer: it could not be stored: " in done.stdout
+    assert b"no answer: could not be stored: " in done.stdout
     assert said_in(file) == [("Our port is 6380.", "Noted."), ("hello", "Noted.")]
 
 
@@ -400,7 +400,7 @@ def test_a_closed_side_is_no_traceback(closed: str) -> None:
 # --- the key --------------------------------------------------------------------------------------------------------
 
 KEY = "sk-test-0123456789abcdef"
-NEEDS_CLIENT = 'gatekeeper: a model behind an address needs its extra: pip install "context-gatekeeper[cli,chat]"\n'
+NEEDS_CLIENT = 'gatekeeper: a model behind a URL needs an extra: pip install "context-gatekeeper[cli,chat]"\n'
 
 
 @from_file("arguments", "key", "env_file", "needed")
@@ -526,7 +526,7 @@ def test_an_answer_is_shown_as_it_comes_and_an_interrupt_drops_it(
     person.types("slow question\r")
     person.sees("one half ")
     person.types(CTRL_C)
-    assert person.sees("interrupted: nothing was recorded").endswith("\r\n\x1b[2m")
+    assert person.sees("interrupted; nothing was saved").endswith("\r\n\x1b[2m")
     person.sees("> ")
     assert not file.exists()
     person.types(UP)
@@ -542,7 +542,7 @@ def test_the_questions_of_an_earlier_chat_can_be_recalled(sit_down: Callable[...
     file = tmp_path / "chat.jsonl"
     file.write_bytes(turn_lines("端口是 \x1b[31m6380。", "好的，记下了。") + turn_lines("and the second", "Noted."))
     person = sit_down("--offline", "--history", file)
-    person.sees("about a conversation of 2 turns")
+    person.sees("2 turns so far")
     person.sees("> ")
     person.types(UP)
     person.sees("and the second")
@@ -631,6 +631,6 @@ def test_an_interrupt_ends_a_chat_that_reads_a_pipe(tmp_path: Path) -> None:
     process.send_signal(signal.SIGINT)
     rest, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (130, b"")
-    assert b"interrupted: nothing was recorded" in rest
+    assert b"interrupted; nothing was saved" in rest
     assert b"never asked" not in rest
     assert said_in(file) == [("hello", "Noted.")]

@@ -111,7 +111,7 @@ def test_one_of_many_conversations_is_named_as_the_refusal_says(tmp_path: Path) 
     refused = run("convert", str(file), "-", "--to", "pairs")
     assert (refused.exit_code, refused.stdout) == (2, "")
     first, *listed = refused.stderr.splitlines()
-    assert "holds 3 conversations: say which with --conversation NUMBER" in first
+    assert "holds 3 conversations: choose one with --conversation NUMBER" in first
     assert [line.split()[:3] for line in listed] == [
         ["1", "2025-02-03", "ports"],
         ["2", "2025-02-03", "bread"],
@@ -162,7 +162,7 @@ def test_a_file_that_is_there_is_replaced_on_demand_alone_and_keeps_its_mode(exp
     link.symlink_to(out)
     refused = run("convert", export, str(link))
     assert (refused.exit_code, out.read_text()) == (2, "precious")
-    assert "exists already; --force replaces it" in refused.stderr
+    assert "already exists; --force overwrites it" in refused.stderr
     assert run("convert", export, str(link), "--force").exit_code == 0
     assert link.is_symlink()
     assert read_conversation(str(out)).messages
@@ -187,7 +187,7 @@ def test_a_pipe_gets_bytes_in_utf_8_whatever_the_locale() -> None:
     assert "端口" in done.stdout.decode("utf-8")
 
 
-@pytest.mark.parametrize(("language", "remark"), [("en_GB", "4 messages follow one"), ("zh_CN", "4 条消息与前一条")])
+@pytest.mark.parametrize(("language", "remark"), [("en_GB", "4 messages have the same"), ("zh_CN", "4 条消息与前一条")])
 def test_doubled_messages_ring_a_bell(language: str, remark: str, tmp_path: Path) -> None:
     file = tmp_path / "chat.json"
     roles = ("user", "assistant")

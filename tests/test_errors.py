@@ -17,7 +17,7 @@ def test_every_error_belongs_to_the_family_and_is_a_value_error(error: type[Exce
 
 @pytest.mark.parametrize(
     ("kind", "advice"),
-    [(BudgetError, "raise the limit"), (ConstraintLimitError, "shorten the value")],
+    [(BudgetError, "raise the limit"), (ConstraintLimitError, "shorten this one")],
 )
 def test_an_error_of_a_limit_carries_its_numbers_and_says_what_to_do(kind: Any, advice: str) -> None:
     error = kind(needed_tokens=700, available_tokens=512)

@@ -186,7 +186,7 @@ def test_the_page_shows_what_all_model_calls_cost_beside_what_was_reported() -> 
     use = token_use([message for turn in turns_of(TALK) for message in turn.messages], token_budget=4000)
     shown = " ".join(Seen(timeline_html(TALK, reported=Reported(41, 91_234, 7, 5, 0))).texts)
     assert re.search(rf"Model calls +41 +{use.full:,} tokens with the full history", shown)
-    assert re.search(r"Reported +91,234 +tokens read in 41 model calls", shown)
+    assert re.search(r"Reported +91,234 +input tokens in 41 model calls", shown)
     assert "Reported" not in timeline_html(TALK)
 
 

@@ -61,9 +61,9 @@ def test_a_turn_kept_for_its_meaning_is_said_to_be_in_both_languages() -> None:
     decision = explained(BY_SUBJECT).decision(0)
     assert (decision.outcome, decision.why, decision.shared) == ("kept", "meaning", ())
     cosine, need, odds = f"{decision.meaning:.2f}", f"{decision.need:.2f}", f"{dict(decision.signs)['meaning']:+.1f}"
-    english = f"meaning {cosine}, no shared anchor; need {need}: similar in meaning {odds}"
+    english = f"meaning {cosine}, no shared word; need {need}: similar in meaning {odds}"
     assert ENGLISH.why(decision) == english
-    assert CHINESE.why(decision) == f"语义 {cosine}，没有共同锚点；需要度 {need}：语义相近 {odds}"
+    assert CHINESE.why(decision) == f"语义 {cosine}，没有共同的词；需要度 {need}：语义相近 {odds}"
     assert ENGLISH.reason(decision._replace(shared=("rest",))) == f"meaning {cosine}"
     assert f"it is kept ({english})" in why_not(decision, ENGLISH, query="")
 
@@ -71,7 +71,7 @@ def test_a_turn_kept_for_its_meaning_is_said_to_be_in_both_languages() -> None:
 @pytest.mark.usefixtures("by_subject")
 @pytest.mark.parametrize("command", ["select", "explain"])
 @pytest.mark.parametrize(
-    ("lang", "why", "heard"), [("en", "meaning 0", "meaning: by-subject"), ("zh", "语义 0", "语义：by-subject")]
+    ("lang", "why", "heard"), [("en", "meaning 0", "embedder: by-subject"), ("zh", "语义 0", "向量模型：by-subject")]
 )
 def test_the_terminal_shows_the_reason_and_who_was_heard(
     command: str, lang: str, why: str, heard: str, chat: str, monkeypatch: pytest.MonkeyPatch
@@ -93,7 +93,7 @@ def test_json_and_page_hold_the_cosine_and_the_embedder(chat: str, tmp_path: Pat
     assert (kept["why"], 0 < kept["meaning"] <= 1) == ("meaning", True)
     page = tmp_path / "page.html"
     run("explain", chat, QUESTION, "--meaning", "--html", str(page))
-    assert re.search(r"meaning 0\.\d\d, no shared anchor", page.read_text(encoding="utf-8"))
+    assert re.search(r"meaning 0\.\d\d, no shared word", page.read_text(encoding="utf-8"))
     assert "by-subject" in page.read_text(encoding="utf-8")
 
 
@@ -101,12 +101,12 @@ def test_json_and_page_hold_the_cosine_and_the_embedder(chat: str, tmp_path: Pat
 @pytest.mark.parametrize("options", [(), ("--all",)], ids=["one", "all"])
 def test_inspect_says_which_embedder_it_counts_with(options: tuple[str, ...], chat: str, tmp_path: Path) -> None:
     shown = run("inspect", chat, "--meaning", *options)
-    assert (shown.exit_code, "meaning: by-subject" in shown.stdout) == (0, True)
+    assert (shown.exit_code, "embedder: by-subject" in shown.stdout) == (0, True)
     assert json.loads(run("inspect", chat, "--meaning", "--json", *options).stdout)["embedder"] == "by-subject"
     assert "embedder" not in json.loads(run("inspect", chat, "--json", *options).stdout)
     if not options:
         run("inspect", chat, "--meaning", "--html", str(tmp_path / "page.html"))
-        assert "meaning: by-subject" in (tmp_path / "page.html").read_text(encoding="utf-8")
+        assert "embedder: by-subject" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_without_the_extra_a_command_names_the_line_that_installs_it(
     monkeypatch.setitem(sys.modules, "gatekeeper_meaning", None)
     result = run(*(part.format(chat) for part in arguments), "--meaning")
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr == 'gatekeeper: --meaning needs its extra: pip install "context-gatekeeper[cli,meaning]"\n'
+    assert result.stderr == 'gatekeeper: --meaning needs an extra: pip install "context-gatekeeper[cli,meaning]"\n'
 
 
 class Screen(io.StringIO):
@@ -149,7 +149,7 @@ def test_long_reading_shows_at_a_terminal_how_far_it_is(
     written = screen.getvalue()
     assert written.count("\r") == lines
     if lines:
-        assert "\rreading for meaning: 64 of 150 texts" in written
+        assert "\rembedding: 64 of 150 texts" in written
         assert written.endswith("\r\x1b[K")
 
 

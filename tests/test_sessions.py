@@ -125,7 +125,7 @@ def test_only_the_costliest_are_shown_and_the_rest_is_counted(tmp_path: Path) ->
     hidden = table(tmp_path)["sessions"][30:]
     assert "29.json" in seen
     assert "30.json" not in seen
-    assert f"and 3 smaller sessions with {sum(row['full'] for row in hidden)} tokens (--json has all)" in seen
+    assert f"and 3 smaller sessions with {sum(row['full'] for row in hidden)} tokens (--json lists all)" in seen
 
 
 # --- what a provider reported
@@ -171,7 +171,7 @@ def test_what_the_provider_reported_stands_beside_the_estimate(folder: Path) -> 
     alone = json.loads(run("inspect", str(file), "--json").stdout)
     assert alone["reported"] == sums
     assert [call["input_tokens"] for call in alone["usage"]] == [1_000, 1_001, 1_002]
-    for lang, words in (("en", "21 tokens written"), ("zh", "输出 21 个 token")):
+    for lang, words in (("en", "21 output tokens"), ("zh", "输出 21 个 token")):
         shown = " ".join(run("inspect", str(file), "--lang", lang).stdout.split())
         assert words in shown
         assert re.search("1,001 1,002 1,002 3,003", shown)
@@ -193,7 +193,7 @@ def test_the_model_that_a_file_names_gives_its_prices_and_other_sessions_are_cou
     assert "for 3 model calls, at list prices" in page
     assert "<dd>$0.1125<small>" in page
     assert re.search(r"reported .* \$0\.1125", run("inspect", str(folder / "told.jsonl")).stdout)
-    for lang, words in (("en", "4 sessions name no model with known prices"), ("zh", "4 个会话没有写明有标价的模型")):
+    for lang, words in (("en", "the dollars leave out 4 sessions"), ("zh", "4 个会话没有写明有标价的模型")):
         shown = " ".join(run("inspect", str(folder), "--all", "--lang", lang).stdout.split())
         assert words in shown
         assert re.search(r"told - 3 [\d,]+ \$[\d.]+ \$0.1125 \$[\d.]+ ", shown)
@@ -210,10 +210,10 @@ def test_with_a_model_the_table_is_in_dollars_and_ends_with_their_sums_and_a_ver
         (line,) = [line for line in lines if line.startswith(row["file"])]
         assert shown_dollars(row["dollars"]["full"]) in line
         assert shown_dollars(row["dollars"]["selected"]) in line
-    assert f"dollars: prices of {SONNET}, no cache, answers included" in lines
+    assert f"dollars at the prices of {SONNET}, no cache, answers included" in lines
     assert [line for line in lines if "the gatekeeper costs" in line]
     small = run("inspect", str(folder), "--all", "--model", SONNET, "--cache", "none", "--budget", "700").stdout
-    assert "in 3 sessions it does not pay" in small
+    assert "3 sessions would cost more" in small
 
 
 # --- which files are read
@@ -238,7 +238,7 @@ def test_a_broken_file_among_good_ones_is_named_with_its_reason(folder: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("lang", "words"), [("en", "no file below it ends in .json, .jsonl"), ("zh", "没有以 .json, .jsonl")]
+    ("lang", "words"), [("en", "no file in it ends in .json, .jsonl"), ("zh", "没有以 .json, .jsonl")]
 )
 def test_a_folder_without_sessions_is_refused(lang: str, words: str, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("hi", encoding="utf-8")

@@ -42,7 +42,7 @@ def test_info_counts_what_lies_in_a_store(path: Path) -> None:
 
 
 def test_a_whole_file_is_said_to_be_whole(path: Path) -> None:
-    assert run("check", path).stdout == "every page is whole\n"
+    assert run("check", path).stdout == "every page is intact\n"
     assert json.loads(run("check", path, "--json").stdout) == {"path": str(path), "is_whole": True, "problems": []}
 
 
@@ -50,7 +50,7 @@ def test_damage_is_told_by_words_and_by_exit_status_1(path: Path) -> None:
     changed(path, "CREATE VIEW theirs AS SELECT * FROM messages")
     done = run("check", path)
     assert done.exit_code == 1
-    assert "the tables are not as they were made" in done.stdout
+    assert "the tables were altered" in done.stdout
     assert done.stdout.endswith("\n1 problem\n")
     path.write_bytes(b"SQLite format 3\0" + b"x" * 5_000)
     done = run("check", path, "--json")
@@ -91,7 +91,7 @@ def test_a_file_that_is_not_there_is_not_made(tmp_path: Path, command: tuple[str
     arguments = ("acme", "--yes") if command == ("forget",) else ()
     done = run(*command, missing, *arguments)
     assert (done.exit_code, done.stdout) == (2, "")
-    assert done.stderr == f"gatekeeper: {missing}: there is no store\n"
+    assert done.stderr == f"gatekeeper: {missing}: no store found\n"
     assert not missing.exists()
 
 

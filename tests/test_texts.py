@@ -100,7 +100,7 @@ UNNEEDED = NEEDED._replace(outcome="dropped", reason=LOW_NEED, need=0.07, remedy
         (NEEDED, "evidence; need 0.85: match +3.6", "有证据；需要度 0.85：匹配 +3.6"),
         (NEEDED._replace(signs=(("embedded", 0.9),)), "evidence; need 0.85", "有证据；需要度 0.85"),
         (NEEDED._replace(signs=(("score", 0.09),)), "evidence; need 0.85", "有证据；需要度 0.85"),
-        (UNNEEDED, "not worth 140 tokens; need 0.07", "不值 140 个 token；需要度 0.07"),
+        (UNNEEDED, "not worth its 140 tokens; need 0.07", "不值 140 个 token；需要度 0.07"),
     ],
 )
 def test_a_decision_tells_the_need_and_what_speaks_for_it_most(decision: Decision, english: str, chinese: str) -> None:

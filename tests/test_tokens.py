@@ -81,7 +81,7 @@ def test_a_counter_that_gives_no_count_is_named_with_its_result_each_time(result
 
     counter = checked_counter(odd_counter)
     for _ in range(2):
-        with pytest.raises(ConfigError, match=rf"odd_counter returned {result!r}: return an int, at least 0"):
+        with pytest.raises(ConfigError, match=rf"odd_counter returned {result!r}: it must return an int >= 0"):
             counter("text")
 
 

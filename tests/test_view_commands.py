@@ -155,7 +155,7 @@ def test_inspect_shows_a_row_for_each_topic_with_its_turns_and_tokens(chat: Path
         assert re.search(rf" {len(subject.turn_ids)} +{subject.tokens:,} ", row)
 
 
-@pytest.mark.parametrize(("lang", "words"), [("en", ("24 model calls", "in all")), ("zh", ("24 次调用", "合计"))])
+@pytest.mark.parametrize(("lang", "words"), [("en", ("24 model calls", "total")), ("zh", ("24 次调用", "合计"))])
 def test_inspect_counts_each_call_of_a_tool_loop_and_says_so(lang: str, words: tuple[str, str], tmp_path: Path) -> None:
     from tests.loops import assistant, calls, result, user
 
@@ -214,7 +214,7 @@ def test_the_conversation_itself_is_not_written_over(command: str, chat: Path) -
     before = chat.read_bytes()
     result = ask(command, chat, "q", "--html", str(chat))
     assert (result.exit_code, result.stdout) == (2, "")
-    assert result.stderr.startswith(f"gatekeeper: {chat}: is there already and is no report")
+    assert result.stderr.startswith(f"gatekeeper: {chat} exists and isn't a gatekeeper report")
     assert chat.read_bytes() == before
 
 

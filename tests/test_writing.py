@@ -29,7 +29,7 @@ def test_a_report_is_written_and_only_its_owner_may_read_it(tmp_path: Path) -> N
 def test_any_other_file_stays_unless_forced(tmp_path: Path) -> None:
     file = tmp_path / "chat.json"
     file.write_text("[]", encoding="utf-8")
-    with pytest.raises(WriteError, match=r"is there already and is no report: choose another name, or .* --force"):
+    with pytest.raises(WriteError, match=r"exists and isn't a gatekeeper report: choose another name, or .* --force"):
         write(file)
     assert file.read_text(encoding="utf-8") == "[]"
     write(file, force=True)
@@ -46,18 +46,18 @@ def test_a_link_is_followed_to_a_file_that_may_be_replaced_and_never_to_nothing(
         write(tmp_path / "link.html", force=True)
         assert (tmp_path / "link.html").is_symlink()
     else:
-        with pytest.raises(WriteError, match="is no report"):
+        with pytest.raises(WriteError, match="isn't a gatekeeper report"):
             write(tmp_path / "link.html")
     assert (folder / "notes.txt").read_text(encoding="utf-8") == (PAGE if force else "precious")
     (tmp_path / "dangling.html").symlink_to(folder / "new.html")
-    with pytest.raises(WriteError, match="is a link to a file that does not exist"):
+    with pytest.raises(WriteError, match="is a link to a missing file"):
         write(tmp_path / "dangling.html", force=force)
     assert sorted(os.listdir(folder)) == ["notes.txt"]
 
 
 @pytest.mark.parametrize(
     ("name", "reason"),
-    [("missing/a.html", "No such file or directory"), (".", "is no regular file"), ("a\0b", "null")],
+    [("missing/a.html", "No such file or directory"), (".", "is not a regular file"), ("a\0b", "null")],
 )
 def test_a_place_that_cannot_be_written_to_is_one_line_that_names_it(name: str, reason: str, tmp_path: Path) -> None:
     with pytest.raises(WriteError, match=reason) as caught:

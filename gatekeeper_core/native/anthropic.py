@@ -76,7 +76,7 @@ class _Anthropic(Format):
                 call_id, name = text_of(block, "id", at), text_of(block, "name", at)
                 calls.append(ToolCall(call_id, name, arguments_json(block.get("input"), at)))
             elif kind in ("tool_result", "tool_use"):
-                raise refuse(f"a block of type {kind!r} cannot stand in a message of the role {role!r}", at)
+                raise refuse(f"a block of type {kind!r} cannot appear in a message with the role {role!r}", at)
             elif kind == "compaction" and role == "assistant":
                 text = block.get("content")
                 parts.append(TextPart(text) if isinstance(text, str) else opaque(block))

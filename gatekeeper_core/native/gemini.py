@@ -54,7 +54,7 @@ class _Gemini(Format):
                 raise refuse('"parts" must be a list', at)
             blocks = _blocks(parts)
             if not all(isinstance(block, Mapping) for block in blocks):
-                raise refuse("each of the parts must be an object", at)
+                raise refuse("each part must be an object", at)
             if role == "model":
                 message = _model(blocks, at)
                 waiting += message.tool_calls

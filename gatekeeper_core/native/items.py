@@ -60,7 +60,7 @@ class Format(ABC):
 
     @abstractmethod
     def signs(self, item: Item) -> str | None:
-        """Return what shows that an item is of this format and of no other, or None."""
+        """Return the sign that an item is in this format and no other, or None."""
 
     def read(self, items: Sequence[Item]) -> list[Read]:
         """Return the messages of items, in order."""
@@ -80,7 +80,7 @@ class Format(ABC):
 
 
 def kind_of(block: object) -> str:
-    """Return the type that a block or an item tells, "" where it tells none."""
+    """Return the type that a block or an item tells, "" if it tells none."""
     kind = block.get("type") if isinstance(block, Mapping) else None
     return kind if isinstance(kind, str) else ""
 
@@ -139,7 +139,7 @@ def arguments_json(value: object, position: int) -> str:
     try:
         return "" if value is None else json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError) as error:
-        raise refuse("the arguments of a call must be an object that can be written as JSON", position) from error
+        raise refuse("the arguments of a call must be a JSON-serializable object", position) from error
 
 
 def opaque(block: Item) -> MediaPart:

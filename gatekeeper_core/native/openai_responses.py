@@ -108,7 +108,7 @@ def _model_message(items: Sequence[tuple[int, Item]]) -> Message:
         call_id = item.get("id") if kind == "mcp_approval_request" else item.get("call_id")
         if kind in ("", "message"):
             if "role" not in item:
-                raise refuse('an item needs a "role" or a "type"', at)
+                raise refuse('an item must have a "role" or a "type"', at)
             parts += _parts(item.get("content"), at)
             is_signed = is_signed or "id" in item  # what the provider keeps under this id has the whole text
         elif isinstance(call_id, str):

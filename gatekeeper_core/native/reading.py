@@ -44,7 +44,7 @@ _OWN_KIND = {"type", "kind", "part_kind"}
 
 @with_suggestions()
 def read_messages(items: Iterable[Mapping[str, Any]]) -> tuple[Message, ...]:
-    """Return the messages of a list in the format of a provider, which is told by looking.
+    """Return the messages of a list in a provider's format, which is detected.
 
     * OpenAI chat: see ``Message.from_dict``; marks of ours in ``metadata`` are not read.
     * OpenAI Responses: messages, reasoning, calls with their outputs, compaction. What the model wrote in a row is one
@@ -56,7 +56,7 @@ def read_messages(items: Iterable[Mapping[str, Any]]) -> tuple[Message, ...]:
     Blocks of other kinds stay with their message and are counted. Images whose data is given are counted by size.
 
     Raises:
-        TypeError: ``items`` is no iterable of mappings at all.
+        TypeError: ``items`` is not an iterable of mappings.
         MessageFormatError: an item cannot be read, is in no known format (the error names them, and what reads those of
             other frameworks), or two items are in different formats; ``position`` says which.
 
@@ -73,10 +73,10 @@ class NativeMessages:
     """A list in a provider's format, read.
 
     Attributes:
-        format: which format it is in.
+        format: format of the list.
         items: the caller's own objects.
-        messages: what they say.
-        spans: for each message the positions of its items, first and behind the last.
+        messages: the messages that were read.
+        spans: positions of the items of each message: the first, and the one after the last.
     """
 
     format: Format
@@ -128,7 +128,7 @@ def read_native(items: Iterable[Mapping[str, Any]], default: Format = CHAT) -> N
         if not isinstance(item, Mapping):
             raise MessageFormatError(f"must be an object, got {type(item).__name__}", position=at)
         if not _is_known(item):
-            reason = f"is in no known format: known are {', '.join(form.name for form in _FORMATS)}"
+            reason = f"is in no known format ({', '.join(form.name for form in _FORMATS)}"
             name = next((name for name, keys in _ELSEWHERE.items() if keys <= item.keys()), None)
             reader = "gatekeeper_formats.read_conversation"
             if name is None:

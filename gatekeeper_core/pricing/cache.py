@@ -49,7 +49,7 @@ class Request(NamedTuple):
         pieces: the digest and the tokens of each piece, in order: tools, system message, messages; where a provider
             counts positions (Anthropic), a piece is a content block.
         marks: behind which pieces a prefix ends that is to be cached, 0-based; ignored where caching is automatic.
-        output_tokens: what the model answers.
+        output_tokens: tokens of the answer.
     """
 
     pieces: Sequence[tuple[bytes, int]]

@@ -35,9 +35,9 @@ class EditedPrompt(NamedTuple):
         is_cached: False where the provider reported that nearly nothing of the prompt is cached.
         reason: ``paid_off``, ``cheaper_now``, ``no_room``, ``done`` (it could not be delayed): made; ``not_paid_off``,
             ``guard`` (the bill would be too large): delayed; "": no edit.
-        saved_tokens: by how much the edit makes the prompt smaller.
+        saved_tokens: tokens that the edit removes.
         rewritten_tokens: tokens to write again because of the edit.
-        dollars: how much more this call costs with the edit.
+        dollars: extra cost of this call with the edit.
     """
 
     unedited: Pieces = ()
@@ -54,7 +54,7 @@ class EditedPrompt(NamedTuple):
 
     @property
     def is_delayed(self) -> bool:
-        """Whether the edit waits."""
+        """Whether the edit is delayed."""
         return self.reason in ("not_paid_off", "guard")
 
     def reported(self, usage: Usage, prices: ModelPrices) -> EditedPrompt:
@@ -74,7 +74,7 @@ def choose_edit(
     room: int,
     is_done: bool = False,
 ) -> EditedPrompt:
-    """Return the prompt to send after the last one: edited, or as it was with the new pieces.
+    """Return the next prompt to send: edited, or unchanged with the new pieces appended.
 
     Args:
         last: the last prompt of the thread; ``EditedPrompt()`` at first.

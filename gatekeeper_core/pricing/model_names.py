@@ -11,7 +11,7 @@ Row = TypeVar("Row")
 
 
 def row_of_model(name: str, rows: Mapping[str, Row]) -> Row | None:
-    """Return the row with the longest key that a model's name begins with; None: no key fits.
+    """Return the row with the longest key that a model's name starts with, or None.
 
     A provider before the name (``openai/``, ``us.anthropic.``, ``models/``, ``openai:``) is left out. Capitals make no
     difference, nor do dots for dashes (``claude-opus-4.5``). A key does not end within a number: ``gpt-4.1`` does not

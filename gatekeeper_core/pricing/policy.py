@@ -137,7 +137,7 @@ class Ledger:
         rent: what a smaller body would have saved since the last choice.
         questions: number of questions.
         recalled_tokens: mean tokens that a small body would have recalled.
-        most_recalled_tokens: the most of these at one question; older questions count less.
+        most_recalled_tokens: most recalled tokens at one question; older questions count less.
     """
 
     paid: float = 0.0
@@ -203,11 +203,11 @@ class PolicyState:
             ConfigError: it is not a state of this version of the library: begin with ``PolicyState()``.
         """
         if not isinstance(stored, Mapping) or stored.get("version") != _VERSION:
-            raise ConfigError("not a stored policy state of this version: begin with PolicyState()")
+            raise ConfigError("not a policy state of this version: start with PolicyState()")
         state: PolicyState = _restored("state", {**stored, "version": None}, cls())
         lists: tuple[tuple[Any, ...], ...] = (state.body.turns, state.body.texts)
         if any(list(turns) != sorted(set(turns)) for turns in lists):
-            raise ConfigError("the turns of the stored policy state are not in order: begin with PolicyState()")
+            raise ConfigError("the turns of the policy state are out of order: start with PolicyState()")
         return state
 
 
@@ -230,7 +230,7 @@ def _restored(name: str, stored: Any, example: Any) -> Any:
             return stored
     elif type(stored) in ((int,) if isinstance(example, int) else (int, float)) and 0 <= stored < _LARGEST:
         return stored
-    raise ConfigError(f"the stored policy state has no usable {name}: begin with PolicyState()")
+    raise ConfigError(f"the policy state has no usable {name}: start with PolicyState()")
 
 
 class Continuation(NamedTuple):
@@ -351,11 +351,11 @@ class PromptPolicy:
     """The policy at one call: prices, the time, and the state of the thread.
 
     Attributes:
-        prices: of the model of this call.
-        state: of the call before; ``PolicyState()`` at first.
+        prices: prices of the model of this call.
+        state: state of the previous call; ``PolicyState()`` at first.
         now: the time of this call in seconds, on the clock of the calls before; None: every cache counts as warm.
         is_thrifty: whether there is no body: the selection alone is sent, and only the part before it is cached.
-        everything_reason: why the body is everything, whatever it costs; "" where the prices decide.
+        everything_reason: why the body is everything, whatever it costs; "" if the prices decide.
 
     >>> prices = ModelPrices(input=3, output=15, cache_read=0.3, cache_write=3.75)
     >>> sizes = PromptSizes(fixed=1500, question=20, turns=[200] * 9, selected={7: 200}, room=100_000, recall=None)
@@ -530,7 +530,7 @@ class PromptPolicy:
 
     @property
     def is_warm(self) -> bool:
-        """Whether the cache still has what was sent last."""
+        """Whether the cache still holds the last prompt."""
         before, now = self.state.cache.called_at, self.now
         lives = now is None or before is None or now - before <= self.prices.lifetime_seconds
         return self.state.ledger.questions > 0 and self.prices.min_cached_tokens is not None and lives

@@ -25,20 +25,20 @@ class ModelPrices:
     """Token prices of a model, in dollars per million, and how prompts are cached.
 
     Attributes:
-        input: a token that is read, >= 0.
-        output: a token that is written, >= 0.
-        cache_read: a token that is read from a cache, >= 0.
-        cache_write: a token that is read and written to a cache, >= 0; as ``input`` where that costs nothing.
-        min_cached_tokens: the smallest prefix that is cached, >= 1; None: nothing ever is.
-        step_tokens: a hit is a whole number of so many tokens, >= 1.
-        lifetime_seconds: how long a prefix lives after it was used last, >= 0.
-        marked: whether only prefixes are cached whose end the request marks (``cache_control``).
-        source: where the row was read.
-        as_of: when, as ``2026-11-22``.
+        input: price of an input token, >= 0.
+        output: price of an output token, >= 0.
+        cache_read: price of an input token read from the cache, >= 0.
+        cache_write: price of an input token written to the cache, >= 0; equals ``input`` if writing is free.
+        min_cached_tokens: smallest prefix that is cached, >= 1; None if nothing is cached.
+        step_tokens: cache hits are multiples of this many tokens, >= 1.
+        lifetime_seconds: how long a prefix stays cached after its last use, >= 0.
+        marked: whether only prefixes marked in the request (``cache_control``) are cached.
+        source: where the prices come from.
+        as_of: date of the prices, such as ``2026-11-22``.
 
     Raises:
-        ConfigError: a number lies outside of its range.
-        TypeError: a value of another type.
+        ConfigError: a number is out of range.
+        TypeError: a value has the wrong type.
 
     >>> from gatekeeper_core.pricing.usage import Usage
     >>> ModelPrices(input=3, output=15, cache_read=0.3, cache_write=3.75).dollars(Usage(2000, 100, cached_tokens=1500))
@@ -65,7 +65,7 @@ class ModelPrices:
             check_type(f"ModelPrices.{name}", getattr(self, name), kind)
 
     def dollars(self, usage: Usage) -> float:
-        """Return what a call costs."""
+        """Return the cost of a call."""
         fresh = usage.input_tokens - usage.cached_tokens - usage.cache_written_tokens
         parts = (
             fresh * self.input,
@@ -96,7 +96,7 @@ PRICES: Mapping[str, ModelPrices] = {
 
 @with_suggestions()
 def prices_of_model(name: str, prices: Mapping[str, ModelPrices] = PRICES) -> ModelPrices | None:
-    """Return the prices of a model, by the longest row that its name begins with; None: unknown.
+    """Return the prices of a model, from the longest key that its name starts with, or None if unknown.
 
     A provider before the name (``openai/``, ``us.anthropic.``, ``models/``) is left out.
 
@@ -107,9 +107,9 @@ def prices_of_model(name: str, prices: Mapping[str, ModelPrices] = PRICES) -> Mo
 
 
 def read_prices(source: str | PathLike[str] | Mapping[str, Any]) -> Mapping[str, ModelPrices]:
-    """Return a price list of one's own over ours, for :func:`prices_of_model`.
+    """Return your own price list merged over the built-in one, for :func:`prices_of_model`.
 
-    A row of one's own holds for every model whose name begins with its key; our rows for those models go.
+    Your row applies to every model whose name starts with its key, and replaces the built-in rows of those models.
 
     Args:
         source: a JSON file, or its content: for the beginning of each model's name an object with the attributes of
@@ -117,7 +117,7 @@ def read_prices(source: str | PathLike[str] | Mapping[str, Any]) -> Mapping[str,
             ``cache_write`` writing to the cache costs nothing.
 
     Raises:
-        ConfigError: a file that cannot be read, or a row that is no row; the message names it.
+        ConfigError: the file cannot be read, or a row is invalid; the message names it.
 
     >>> mine = read_prices({"my-model": {"input": 2, "output": 8, "cache_read": 0.5}})
     >>> prices_of_model("my-model-large", mine).cache_write, prices_of_model("gpt-4o", mine).input
@@ -130,9 +130,9 @@ def read_prices(source: str | PathLike[str] | Mapping[str, Any]) -> Mapping[str,
             with open(source, encoding="utf-8") as file:
                 source = json.load(file)
         except (OSError, ValueError) as error:
-            raise ConfigError(f"{where}: cannot be read as JSON ({error}): give a file of JSON in UTF-8") from error
+            raise ConfigError(f"{where}: cannot be read as JSON ({error}): use a UTF-8 JSON file") from error
     if not isinstance(source, Mapping):
-        raise ConfigError(f"{where} must be an object with a row for each model, got a {type(source).__name__}")
+        raise ConfigError(f"{where} must be an object with one row per model, got {type(source).__name__}")
     own = {name: _own_row(f"{where}: {name!r}", name, row) for name, row in source.items()}
     ours = {name: row for name, row in PRICES.items() if row_of_model(name, own) is None}
     return {**ours, **own}
@@ -146,9 +146,9 @@ def _own_row(where: str, name: object, row: object) -> ModelPrices:
     if isinstance(row, ModelPrices):
         return row
     if unknown := [str(key) for key in row if key not in known]:
-        raise ConfigError(f"{where}: no {', '.join(unknown)} is known; use {', '.join(known)}")
+        raise ConfigError(f"{where}: unknown {', '.join(unknown)}; use {', '.join(known)}")
     if missing := [key for key in ("input", "output") if key not in row]:
-        raise ConfigError(f"{where} lacks {' and '.join(missing)}: give a row such as {example}")
+        raise ConfigError(f"{where} lacks {' and '.join(missing)}: use a row such as {example}")
     values = {"cache_read": row["input"], "cache_write": row["input"], **row}
     if "cache_read" not in row:
         values["min_cached_tokens"] = None

@@ -30,11 +30,11 @@ class Usage(NamedTuple):
     """The token usage that a provider reported for one call of a model.
 
     Attributes:
-        input_tokens: what was read, the cached part included.
-        output_tokens: what was written.
-        cached_tokens: the part of the input that came from a cache.
-        cache_written_tokens: the part of the input that was written to a cache.
-        model: the model's name, "" where it is not told.
+        input_tokens: input tokens, including cached ones.
+        output_tokens: output tokens.
+        cached_tokens: input tokens read from the cache.
+        cache_written_tokens: input tokens written to the cache.
+        model: name of the model, "" if not reported.
     """
 
     input_tokens: int
@@ -44,7 +44,7 @@ class Usage(NamedTuple):
     model: str = ""
 
     def since(self, earlier: Usage) -> Usage | None:
-        """Return what running sums grew by since earlier ones, all where they began anew; None: by nothing."""
+        """Return the growth of running totals since earlier ones, all of them after a restart, None without growth."""
         if self.input_tokens < earlier.input_tokens or self.output_tokens < earlier.output_tokens:
             return self
         grown = (max(0, now - before) for now, before in zip(self[:4], earlier[:4], strict=True))

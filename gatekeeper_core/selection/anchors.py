@@ -77,10 +77,10 @@ class Anchor(NamedTuple):
     """One anchor of a text.
 
     Attributes:
-        term: what is looked up or looked for (folded, stemmed).
+        term: the indexed form (folded, stemmed).
         text: how it was written where it was first seen.
-        kind: what it is.
-        weight: how much it counts, 0..1, before any idf (see :func:`term_weight`).
+        kind: kind of anchor.
+        weight: its weight, 0..1, before any idf (see :func:`term_weight`).
     """
 
     term: str

@@ -64,7 +64,7 @@ class Block(NamedTuple):
 
     @property
     def day(self) -> date | None:
-        """The day on which it was written, in the time of its writer; None where its messages carry no time."""
+        """The day on which it was written, in the time of its writer; None if its messages carry no time."""
         written = self.source.created_at if self.source is not None else None
         return written.date() if written is not None else None
 

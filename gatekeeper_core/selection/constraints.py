@@ -24,14 +24,14 @@ def with_constraint(constraints: Mapping[str, str], key: str, value: str, *, cou
     """Return the constraints with one more; a key that is there gets the new value and keeps its place.
 
     Raises:
-        TypeError: the key or the value is no text.
+        TypeError: the key or the value is not a str.
         ConfigError: the key is empty.
         ConstraintLimitError: the constraints would outgrow the cap.
     """
     for name, text in (("key", key), ("value", value)):
         check_str(f"{name}", text)
     if not key.strip():
-        raise ConfigError("a constraint needs a key that is not empty")
+        raise ConfigError("a constraint must have a non-empty key")
     changed = {**constraints, key: value}
     needed = count(render_constraints(changed, fenced=str))
     if needed > CONSTRAINT_TOKENS:
@@ -40,7 +40,7 @@ def with_constraint(constraints: Mapping[str, str], key: str, value: str, *, cou
 
 
 def render_constraints(constraints: Mapping[str, str], *, fenced: Callable[[str], str] | None = None) -> str:
-    r"""Return the constraints as text for a prompt, or "" where there are none: a heading, then fenced lines.
+    r"""Return the constraints as text for a prompt, or "" if there are none: a heading, then fenced lines.
 
     Each constraint begins a line; the further lines of a key or value are indented, whatever ends them, so that no
     text reads as another constraint.

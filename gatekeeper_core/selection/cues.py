@@ -58,7 +58,7 @@ class Cues(NamedTuple):
 
     @property
     def pointer(self) -> str | None:
-        """The wording that stands for something said before, if any."""
+        """The wording that refers to something said before, if any."""
         return self.referring or self.pronoun or self.said
 
 

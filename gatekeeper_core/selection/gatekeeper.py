@@ -1,4 +1,4 @@
-"""The gatekeeper: text in, the turns that the model needs out.
+"""The gatekeeper, which selects the earlier turns that a model needs.
 
 A query becomes anchors, scores of the turns that share them, the gate's verdict with its link to the newest turn, and
 a choice of excerpts (:mod:`gatekeeper_core.selection.planner`).
@@ -49,25 +49,25 @@ _DEFAULT_CONFIG = GatekeeperConfig()  # one for all: a hundred thousand gatekeep
 
 @with_suggestions()
 class ContextGatekeeper:
-    """Chooses, from the earlier turns of one conversation, the smallest set that a query needs.
+    """A selector of the few earlier turns of a conversation that a query needs.
 
-    Selecting changes nothing: the same turns, constraints, settings and query give the same answer, on every machine.
-    Safe to use from several threads.
+    Selecting changes nothing: the same turns, constraints, settings and query give the same answer on every machine.
+    Thread-safe.
 
     Args:
-        token_budget: what the chosen turns may cost together, at least 1. Constraints have a cap of their own.
+        token_budget: token limit of all chosen turns, at least 1. Constraints have their own cap.
         config: the settings.
-        token_counter: counts the tokens of a text; None takes :class:`~gatekeeper_core.token_estimate.TokenEstimator`.
-        embedder: gives vectors of texts, so that turns are found that share no word with the query; a ``TextEncoder``
-            may serve several gatekeepers. Vectors are made when a turn is added, those of :meth:`sync` at the next
-            question; where they fail or come late, words alone decide until the next of these. None: words alone.
+        token_counter: counts the tokens of a text; default: :class:`~gatekeeper_core.token_estimate.TokenEstimator`.
+        embedder: returns vectors of texts, to find turns that share no word with the query; a ``TextEncoder`` may serve
+            several gatekeepers. Vectors are computed when a turn is added, those of :meth:`sync` at the next question;
+            if they fail or are late, only words are used until then. None disables semantic search.
 
     Raises:
         ConfigError: the budget is not positive.
         TypeError: an argument has the wrong type.
 
     Attributes:
-        derived: what other code of this package makes of these turns and keeps for its next call, by name.
+        derived: values that other code of this package derives from the turns and caches, by name.
 
     >>> gatekeeper = ContextGatekeeper(token_budget=200)
     >>> gatekeeper.add_turn("Which port does Redis use?", "Redis listens on 6379 by default.")
@@ -118,7 +118,7 @@ class ContextGatekeeper:
 
     @property
     def token_budget(self) -> int:
-        """The token limit of the chosen turns together."""
+        """The token limit of all chosen turns."""
         return self._token_budget
 
     @property
@@ -133,7 +133,7 @@ class ContextGatekeeper:
 
     @property
     def turn_tokens(self) -> tuple[int, ...]:
-        """The cost of each whole turn in tokens, oldest first; each at least 1."""
+        """Cost of each whole turn in tokens, oldest first; each at least 1."""
         with self._lock:
             return tuple([block.tokens for block in self._blocks])
 
@@ -151,17 +151,17 @@ class ContextGatekeeper:
 
     @property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """The gate's verdict on each turn's user text, read against the turns before it."""
+        """The topic decision on each turn, given the turns before it."""
         with self._lock:
             return tuple(self._topic_map.verdicts)
 
     def set_embedder(self, embedder: Embedder | TextEncoder | None) -> None:
-        """Take another embedder from now on, None for words alone; the one that is in use changes nothing.
+        """Replace the embedder; None disables semantic search, and the current one changes nothing.
 
-        The vectors of another name go; those of the new one are made at the next add.
+        Vectors of another name are dropped; the new ones are computed when the next turn is added.
 
         Raises:
-            TypeError: it is no embedder.
+            TypeError: it is not an embedder.
         """
         with self._lock:
             before = self._encoder
@@ -176,11 +176,11 @@ class ContextGatekeeper:
 
         Args:
             user_text: what the user said.
-            assistant_text: what the assistant answered; "" for a turn that waits for its answer. What it thought aloud
-                at the start (``<think>``) is left out.
+            assistant_text: what the assistant answered; "" for a turn that waits for its answer. Leading thinking
+                (``<think>``) is ignored.
 
         Raises:
-            TypeError: an argument is no text.
+            TypeError: an argument is not a str.
         """
         check_str("user_text", user_text)
         check_str("assistant_text", assistant_text)
@@ -189,9 +189,9 @@ class ContextGatekeeper:
         self._embed_missing()
 
     def sync(self, turns: Iterable[Turn | tuple[str, str]]) -> None:
-        """Make the history equal to the given turns, at the price of what differs.
+        """Make the history equal to the given turns, at the cost of the difference.
 
-        The longest common beginning stays; what comes after it is cut back and what is new is added.
+        The longest common beginning stays; the rest is replaced by the new turns.
 
         Args:
             turns: all turns, oldest first: ``Turn`` values or ``(user, assistant)`` pairs.
@@ -228,7 +228,7 @@ class ContextGatekeeper:
             Dicts with exactly the keys ``user``, ``assistant`` and ``turn_id``; their tokens sum to the budget at most.
 
         Raises:
-            TypeError: the query is no text.
+            TypeError: the query is not a str.
         """
         chosen = self.explain(query).turns
         return [{"user": turn.user, "assistant": turn.assistant, "turn_id": turn.turn_id} for turn in chosen]
@@ -243,19 +243,19 @@ class ContextGatekeeper:
         trim: bool | None = None,
         asked_at: datetime | None = None,
     ) -> Selection:
-        """Return the same choice as :meth:`select`, with the reason for everything.
+        """Return the same choice as :meth:`select`, with the reasons.
 
         Args:
             query: the new question.
-            token_budget: another budget for this call; None takes that of the gatekeeper, as with the next three.
+            token_budget: budget for this call; defaults to that of the gatekeeper, as do the next three.
             strategy: ``gate`` or ``fill``, see ``GatekeeperConfig``.
-            coverage: the share of what the answer needs that is to be sent, 0..1.
+            coverage: share of what the answer needs to send, 0..1.
             trim: whether long messages are cut.
-            asked_at: when it is asked: "yesterday" counts from that day. None takes the day of the newest turn; where
-                that tells none, such words are words like others.
+            asked_at: time of the question, from which "yesterday" counts; defaults to the day of the newest turn. If
+                neither is known, such words count as ordinary words.
 
         Raises:
-            TypeError: the query is no text, or ``asked_at`` no datetime.
+            TypeError: the query is not a str, or ``asked_at`` not a datetime.
             ConfigError: the budget is not positive, or a setting is out of range.
         """
         check_str("query", query)
@@ -298,22 +298,22 @@ class ContextGatekeeper:
         return Question(query, cues, reading, verdict, self._weights, meaning)
 
     def set_constraint(self, key: str, value: str) -> None:
-        """Set a stable constraint; the same key again replaces its value.
+        """Set a constraint; setting the same key again replaces its value.
 
         Raises:
-            TypeError: the key or the value is no text.
-            ConstraintLimitError: the zone would outgrow its cap; nothing is changed.
+            TypeError: the key or the value is not a str.
+            ConstraintLimitError: the constraints would exceed their cap; nothing is changed.
         """
         with self._lock:
             self._constraints = with_constraint(self._constraints, key, value, count=self._count)
 
     def remove_constraint(self, key: str) -> bool:
-        """Remove a stable constraint and return whether it was there."""
+        """Remove a constraint, and return whether it existed."""
         with self._lock:
             return self._constraints.pop(key, None) is not None
 
     def get_constraints(self) -> dict[str, str]:
-        """Return a copy of all constraints, in the order in which they were first set."""
+        """Return a copy of all constraints, in the order they were first set."""
         with self._lock:
             return dict(self._constraints)
 

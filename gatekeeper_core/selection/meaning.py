@@ -45,8 +45,8 @@ class QueryVector(NamedTuple):
 
     Attributes:
         embedder: the name of the embedder.
-        vector: of the question; None where there is none.
-        mean: of the cosines of unrelated sentences.
+        vector: vector of the question, if there is one.
+        mean: mean cosine of unrelated sentences.
         deviation: their standard deviation.
         missed: why there is no vector, or "".
     """

@@ -190,7 +190,7 @@ def price_of(coverage: float) -> float:
 
 
 def smallest_form(tokens: int) -> int:
-    """Return the tokens of the smallest form of a turn of so many tokens.
+    """Return the size of the smallest form of a turn, given its size in tokens.
 
     >>> smallest_form(100), smallest_form(400)
     (100, 40)

@@ -189,7 +189,7 @@ class Repeats:
 
 
 class Planner:
-    """Chooses the turns for one question; see the module for the order.
+    """A planner that chooses the turns for one question; see the module for the order.
 
     Args:
         question: the question.
@@ -462,7 +462,7 @@ class Planner:
         return (1 - _SLACK) * self._remaining_need(turn_id) / math.sqrt(self.smallest_tokens(turn_id) * full)
 
     def coverage_to_keep(self, turn_id: int) -> float | None:
-        """Return the smallest coverage, to four digits, that sends a turn; None where none does."""
+        """Return the smallest coverage, to four digits, that sends a turn; None if none does."""
         need = self._remaining_need(turn_id)
         if not need or (self._opens_topic and need < _LEAST_AFTER_WORDS):
             return None

@@ -1,6 +1,6 @@
 """The result of a selection: the turns, the figures, and the reason for every choice.
 
-Decisions are worked out when somebody asks for them; none of that changes a choice.
+Decisions are computed on first use; that never changes a choice.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ _SHOWN_KINDS = frozenset({"word", "number", "identifier", "version", "pair", "da
 
 
 class SelectedTurn(NamedTuple):
-    """A turn as it would be sent.
+    """A turn as it is sent.
 
     Attributes:
         turn_id: 0-based position in the conversation.
         user: the user's text, or its excerpt.
         assistant: the assistant's text, or its excerpt.
-        tokens: what it costs, at least 1.
+        tokens: cost in tokens, at least 1.
         trimmed: whether sentences were left out.
-        cuts: of a turn made of messages, for each that was cut its place in the turn and the text that is left of it.
+        cuts: for each message that was cut, its position in the turn and the remaining text.
     """
 
     turn_id: int
@@ -57,10 +57,10 @@ class Remedy(NamedTuple):
     """Changes that would have kept a turn.
 
     Attributes:
-        tokens: a token budget that has room for it and for all that is needed more, where room was the reason; else
-            None. A bound: where turns repeat each other, less can do.
-        coverage: a coverage at which it is worth its tokens beside what is sent now; None for other reasons.
-        anchors: anchors of the turn that, named in the query, would have made it a candidate.
+        tokens: a token budget with room for it and for all turns needed more, if room was the reason, else None. An
+            upper bound: if turns repeat each other, less may do.
+        coverage: a coverage at which it is worth its tokens, given what is sent; None for other reasons.
+        anchors: words of the turn that would have made it a candidate if the query had named them.
     """
 
     tokens: int | None = None
@@ -69,21 +69,21 @@ class Remedy(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """The reason one turn was kept, trimmed or dropped.
+    """The reason why a turn was kept, trimmed or dropped.
 
     Attributes:
         turn_id: 0-based position in the conversation.
         outcome: ``kept``, ``trimmed`` or ``dropped``.
         reason: the stage that decided, and why.
-        topic_id: the topic that the turn stands in.
-        tokens: what the turn costs as a whole, or what is kept of it.
-        shared: the anchors that it shares with the query, as they stand in the query.
-        related: its words that stand for one of the query's (a synonym, a member of a kind, a translation).
-        score: the parts of its score, or None where nothing was scored.
-        need: probability that the answer needs it, 0..1; None where it was no candidate.
-        signs: what each sign adds to the log odds of its need, the strongest first.
-        remedy: what would have kept it.
-        meaning: the cosine of the turn and the query, -1..1; None without an embedder's opinion.
+        topic_id: the topic of the turn.
+        tokens: cost of the whole turn, or of what is kept of it.
+        shared: words it shares with the query, as written in the query.
+        related: its words related to one of the query's (a synonym, a member of a kind, a translation).
+        score: the parts of its score, or None if it was not scored.
+        need: probability that the answer needs it, 0..1; None unless it was a candidate.
+        signs: contribution of each sign to the log odds of its need, strongest first.
+        remedy: changes that would have kept it.
+        meaning: cosine similarity of the turn and the query, -1..1; None without a result of the embedder.
     """
 
     turn_id: int
@@ -115,17 +115,17 @@ class Decision(NamedTuple):
 
     @property
     def kept_from_tokens(self) -> int | None:
-        """A token budget that would have kept it; see :class:`Remedy`."""
+        """Token budget that would have kept it; see :class:`Remedy`."""
         return self.remedy.tokens
 
     @property
     def kept_from_coverage(self) -> float | None:
-        """A coverage that would have kept it; see :class:`Remedy`."""
+        """Coverage that would have kept it; see :class:`Remedy`."""
         return self.remedy.coverage
 
     @property
     def kept_with(self) -> tuple[str, ...]:
-        """Anchors that would have made it a candidate; see :class:`Remedy`."""
+        """Words that would have made it a candidate; see :class:`Remedy`."""
         return self.remedy.anchors
 
 
@@ -135,17 +135,16 @@ class Selection:
 
     Attributes:
         query: the question.
-        turns: what was kept, oldest first.
-        token_budget: what they might have cost.
-        history_tokens: what the whole conversation would have cost.
+        turns: the kept turns, oldest first.
+        token_budget: the token limit.
+        history_tokens: cost of the whole conversation.
         turn_count: turns in the conversation.
-        gate: the verdict of the topic gate.
-        coverage: the expected share of what the answer needs that the turns hold, 0..1.
+        gate: the topic decision.
+        coverage: expected share of what the answer needs in the kept turns, 0..1.
         constraints: the constraints in force.
-        smallest_needed_tokens: where nothing fitted, the budget that the smallest candidate would have needed; else
-            None.
-        counter: what counted the tokens: the profile of a ``TokenEstimator``, or the name of another counter.
-        margin: how far a prompt may lie over its estimate, as a share of it: so much of the budget was kept free.
+        smallest_needed_tokens: if nothing fitted, the budget that the smallest candidate needs; else None.
+        counter: name of the token counter; for a ``TokenEstimator`` its profile.
+        margin: share by which a prompt may exceed its estimate; that part of the budget was kept free.
     """
 
     query: str
@@ -163,7 +162,7 @@ class Selection:
 
     @property
     def tokens(self) -> int:
-        """The cost of the turns together, by the counter's estimate; at most ``token_budget`` less the margin."""
+        """Total cost of the turns, as estimated by the counter; at most ``token_budget`` less the margin."""
         return sum(turn.tokens for turn in self.turns)
 
     @property
@@ -173,13 +172,13 @@ class Selection:
 
     @property
     def embedder(self) -> str:
-        """The name of the embedder that was asked, "" where there is none."""
+        """Name of the embedder, "" if there is none."""
         meaning = self._plan.question.meaning if self._plan else None
         return meaning.embedder if meaning else ""
 
     @property
     def embedder_missed(self) -> str:
-        """Why the embedder has no opinion, "" where it has one.
+        """Reason why the embedder was not used, "" if it was.
 
         ``no_vectors`` (of any turn), ``not_calibrated`` (none of its unrelated sentences), or a reason of
         ``TextEncoder``.
@@ -189,39 +188,39 @@ class Selection:
 
     @property
     def covered(self) -> tuple[str, ...]:
-        """Anchors of the query that the kept turns hold, as written in the query; worked out when asked for."""
+        """Words of the query found in the kept turns, as written in the query; computed on first use."""
         return self._covered_and_uncovered()[0]
 
     @property
     def uncovered(self) -> tuple[str, ...]:
-        """The other anchors of the query, as written in the query."""
+        """The other words of the query, as written in the query."""
         return self._covered_and_uncovered()[1]
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
-        """One decision for each candidate and each kept turn, by turn; worked out when asked for."""
+        """One decision for each candidate and each kept turn, by turn; computed on first use."""
         return tuple(map(self.decision, sorted(self._plan.reasons))) if self._plan else ()
 
     def decision(self, turn_id: int) -> Decision:
-        """Return the decision on any turn, also on one that was no candidate.
+        """Return the decision on any turn, candidate or not.
 
         Raises:
-            TypeError: ``turn_id`` is no whole number.
+            TypeError: ``turn_id`` is not an int.
             IndexError: the conversation has no such turn.
         """
         if isinstance(turn_id, bool) or not isinstance(turn_id, int):
             raise TypeError(f"turn_id must be an int, got {type(turn_id).__name__}")
         if not 0 <= turn_id < self.turn_count:
-            raise IndexError(f"turn {turn_id} is not in a conversation of {self.turn_count} turns")
+            raise IndexError(f"turn {turn_id} does not exist: the conversation has {self.turn_count} turns")
         if self._plan is None:
-            raise IndexError("this selection has no decisions; only explain() makes them")
+            raise IndexError("this selection has no decisions: call explain() instead of select()")
         return _decision(self._plan, turn_id)
 
     def to_messages(self, query: str | None = None) -> list[dict[str, str]]:
         """Return a prompt as chat messages: the constraints (system), the kept turns, the query last.
 
         Args:
-            query: what to ask in place of the query of the selection.
+            query: question to use instead of the query of the selection.
         """
         texts = [("system", render_constraints(self.constraints))]
         for turn in self.turns:

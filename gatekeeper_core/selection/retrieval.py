@@ -67,8 +67,8 @@ class Query(NamedTuple):
     """A query as the stages read it.
 
     Attributes:
-        text: what was asked.
-        anchors: all its anchors, in the order in which they stand.
+        text: the question.
+        anchors: all its anchors, in order.
         idf: by term of an indexed anchor, its idf in this conversation times its weight.
         related: terms of the conversation that may stand for its own; see :func:`expand_query`.
     """
@@ -189,7 +189,7 @@ def expand_query(query: Query, index: TurnIndex, asked_on: date | None = None) -
 
 
 def recency(position: int, turn_count: int) -> float:
-    """Return how late a turn stands in its conversation, 0.0 (first) to 1.0 (last).
+    """Return the relative position of a turn in its conversation, 0.0 (first) to 1.0 (last).
 
     Args:
         position: index of the turn, 0 to ``turn_count - 1``.
@@ -241,7 +241,7 @@ def score_turns(
 
 
 class _Scoring:
-    """Scores the turns of a conversation for one query."""
+    """A scorer of the turns of a conversation for one query."""
 
     def __init__(
         self, query: Query, index: TurnIndex, config: GatekeeperConfig, texts: Callable[[int], tuple[str, str]]
@@ -344,7 +344,7 @@ class _Phrase(NamedTuple):
     """A phrase that is looked for in the text of a turn.
 
     Attributes:
-        needs: the indexed term without which it cannot be there; "" where the index does not tell.
+        needs: the indexed term without which it cannot be there; "" if the index does not tell.
         sure: whether that term is all there is to it.
         folded: how it stands in a folded text.
         has_borders: whether it counts as a whole token only.

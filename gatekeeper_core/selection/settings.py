@@ -12,22 +12,22 @@ from gatekeeper_core.errors import ConfigError, check_range
 @with_suggestions()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GatekeeperConfig:
-    """All settings of a gatekeeper. A weight of 0 switches its part of the score off.
+    """The settings of a gatekeeper. A weight of 0 turns off its part of the score.
 
     Attributes:
-        strategy: ``gate`` sends what the question needs, ``fill`` uses the budget, most needed turns first.
+        strategy: ``gate`` sends what the question needs, ``fill`` fills the budget, most needed turns first.
         trim: whether long messages are cut to the sentences that matter.
-        coverage: the share of what the answer needs that ``gate`` sends, 0..1, in the mean over questions. Source:
+        coverage: share of what the answer needs that ``gate`` sends, 0..1, as a mean over questions. Source:
             specification 3.4 (there ``eta``, 0.85).
         user_weight: weight of ``lex`` on the user's text, >= 0. Source: specification 3.3, as the next four.
         assistant_weight: weight of ``lex`` on the assistant's text, >= 0.
-        exact_weight: weight of whole hits, >= 0.
+        exact_weight: weight of exact matches, >= 0.
         recency_weight: weight of recency, >= 0; on the raw BM25 scale 0.2 only breaks ties.
-        candidates: turns that the strategy ``gate`` chooses from, >= 1.
+        candidates: number of turns that ``gate`` chooses from, >= 1.
         continue_above: overlap above which a question continues the topic, 0..1. Source: specification 3.2, as the next
             two.
         switch_below: overlap below which a question may switch, 0..1, at most ``continue_above``.
-        new_above: share of new terms above which it does, 0..1.
+        new_above: share of new terms above which it switches, 0..1.
     """
 
     strategy: Literal["gate", "fill"] = "gate"
@@ -49,4 +49,4 @@ class GatekeeperConfig:
         if self.strategy not in ("gate", "fill"):
             raise ConfigError(f'GatekeeperConfig.strategy must be "gate" or "fill", got {self.strategy!r}')
         if self.switch_below > self.continue_above:
-            raise ConfigError("GatekeeperConfig.switch_below must not be above continue_above")
+            raise ConfigError("GatekeeperConfig.switch_below must not exceed continue_above")

@@ -76,7 +76,7 @@ class Speakers:
             self._counts[name] -= 1
 
     def of(self, turn_id: int) -> tuple[str, str]:
-        """Return the names on both sides of a turn, "" where there is none."""
+        """Return the names on both sides of a turn, "" if there is none."""
         return self._pairs[turn_id]
 
     def are_two_people(self) -> bool:

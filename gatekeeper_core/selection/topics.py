@@ -66,16 +66,16 @@ GateReason = Literal[
 
 
 class Verdict(NamedTuple):
-    """The gate's verdict on a query.
+    """The topic decision on a query.
 
     Attributes:
         decision: ``continue`` or ``switch``.
-        reason: which rule decided.
+        reason: the rule that decided.
         overlap: share of the query's information that the newest turns of the active topic hold, 0..1.
         new_ratio: share of the query's terms of full weight that they do not hold, 0..1.
-        cue: the wording that decided or spoke along, or None.
-        active_topic: id of the last topic of the conversation, or None in an empty one.
-        resumed_topic: id of the earlier topic that a ``switch`` goes back to, or None.
+        cue: the wording that decided or contributed, or None.
+        active_topic: id of the last topic of the conversation, or None if it is empty.
+        resumed_topic: id of the earlier topic that a ``switch`` returns to, or None.
         need: probability that the query needs anything of the conversation, 0..1.
         link: probability that it needs the newest turn, 0..1.
     """
@@ -205,7 +205,7 @@ def judge(
 
 
 def read_question(text: str, terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -> Reading | None:
-    """Return the terms of a question, read against the conversation; None where that is empty."""
+    """Return the terms of a question, read against the conversation; None if that is empty."""
     if not topic_map.verdicts:
         return None
     reading = _read_terms(terms, topic_map, index)

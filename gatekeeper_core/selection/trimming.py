@@ -49,8 +49,8 @@ class Excerpt(NamedTuple):
     Attributes:
         user: the user's text, or what is left of it.
         assistant: the assistant's text, or what is left of it.
-        tokens_user: what the user's side costs.
-        tokens_assistant: what the assistant's side costs.
+        tokens_user: cost of the user's text.
+        tokens_assistant: cost of the assistant's text.
         trimmed: whether anything was left out, if only white space.
         cuts: of a turn made of messages, for each that was cut its place in the turn and the text that is left of it.
     """
@@ -119,7 +119,7 @@ class Sentences:
 
 
 class Trimmer:
-    """Cuts turns to what matters for one query.
+    """A trimmer that cuts turns to what matters for one query.
 
     Args:
         query: what is looked for; a query without anchors takes from the beginning.
@@ -136,7 +136,7 @@ class Trimmer:
         self._shared: dict[str, list[float]] = {}
 
     def tight(self, full: Excerpt, *, budget_tokens: int, source: Turn | None = None) -> Excerpt | None:
-        """Return the best part of a turn that fits a budget, or None where no sentence of it does.
+        """Return the best part of a turn that fits a budget, or None if no sentence of it does.
 
         The user's side gets half of the room at most. Of each side the sentences that share most of the query's idf;
         where nothing is shared, the beginning. A text that is one sentence is cut at its end and marked.

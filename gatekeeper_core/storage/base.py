@@ -1,4 +1,4 @@
-"""The protocols of stores, which any class fits, and the records that stores give back.
+"""Protocols of stores, which any class can implement, and the records that stores return.
 
 ::
 
@@ -9,9 +9,9 @@
           ── forget, begin_anew
 
 A *message* is stored once and never changed; its sequence number (``seq``) counts the messages of its thread from 0,
-without a gap. A *derived record* says up to which message it has read, so that whoever loads it can catch up. A
-*memory* is one thing worth knowing about a user; one that another memory replaced is *closed*: its id still reads it,
-but no search finds it. A *scope* of blobs is an opaque text that the caller derives from a secret (see
+without a gap. A *derived record* says up to which message it has read, so that its reader can catch up. A *memory* is
+one thing worth knowing about a user; one that another memory replaced is *closed*: its id still reads it, but no search
+finds it. A *scope* of blobs is an opaque text that the caller derives from a secret (see
 ``context/tool_results/working_memory.py``): who does not hold the secret cannot name the scope.
 
 The methods are safe to call from several threads and, behind one file or server, processes. A failure to store raises,
@@ -46,10 +46,10 @@ class BlobStore(Protocol):
     """Bytes by scope and id."""
 
     def put(self, scope: str, blob_id: str, data: bytes, /) -> None:
-        """Store a blob under an id of a scope, as its newest and in the place of one that has the id."""
+        """Store a blob under an id in a scope, as its newest; replace any blob with the same id."""
 
     def get(self, scope: str, blob_id: str, start: int = 0, end: int | None = None, /) -> bytes:
-        """Return the bytes from ``start`` up to ``end`` (None: to the last); positions past the end give fewer or none.
+        """Return the bytes from ``start`` to ``end`` (default: all); positions past the end return less or nothing.
 
         An empty range of a blob that is there is ``b""``, so asking whether it is there costs nothing.
 
@@ -58,10 +58,10 @@ class BlobStore(Protocol):
         """
 
     def delete(self, scope: str, blob_id: str | None = None, /) -> None:
-        """Delete one blob, or with None all of the scope; a missing one is no error."""
+        """Delete one blob, or with None the whole scope; a missing blob is not an error."""
 
     def used_bytes(self, scope: str, /) -> int:
-        """Return the sum of the sizes of the scope's blobs."""
+        """Return the total size of the blobs in a scope."""
         return sum(record.size_bytes for record in self.records(scope))
 
     def records(self, scope: str, /) -> tuple[BlobRecord, ...]:
@@ -72,9 +72,9 @@ class DerivedRecord(NamedTuple):
     """A record derived from a conversation: its summary, its active task ...
 
     Attributes:
-        body: JSON text; whoever wrote it reads it.
-        upto_seq: sequence number of the newest message that it covers, -1 for none.
-        version: 1 for the first one saved, one more with each save.
+        body: JSON text, which only its writer interprets.
+        upto_seq: sequence number of the newest covered message, -1 for none.
+        version: 1 at the first save, one more with each save.
     """
 
     body: str
@@ -85,7 +85,7 @@ class DerivedRecord(NamedTuple):
 class RecordStore(Protocol):
     """Derived records by tenant, thread and kind.
 
-    Two writers of one record cannot undo each other: a save names the version that it was made from.
+    Two writers of one record cannot undo each other: a save names the version it is based on.
     """
 
     def load_record(self, tenant: str, thread: str, kind: str, /) -> DerivedRecord | None:
@@ -94,19 +94,19 @@ class RecordStore(Protocol):
     def save_record(
         self, tenant: str, thread: str, kind: str, body: str, /, *, upto_seq: int, expected_version: int
     ) -> int:
-        """Save a record in the place of the version that it was made from, and return its own version.
+        """Save a record over the version it is based on, and return the new version.
 
         The arguments are those of a ``DerivedRecord``; ``expected_version`` is that of the record that was loaded, 0
-        where there was none.
+        if there was none.
 
         Raises:
-            ConflictError: another version is stored by now; nothing was changed.
+            ConflictError: a different version is stored; nothing was changed.
         """
 
 
 @with_suggestions()
 class MemoryScope(NamedTuple):
-    """Whose memories: a user of a tenant. Nothing is shared between two scopes."""
+    """The owner of memories: a user of a tenant. Scopes share nothing."""
 
     tenant: str
     user: str
@@ -122,22 +122,22 @@ class EarlierText(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """One thing worth knowing about a user.
+    """A fact worth knowing about a user.
 
     Attributes:
-        id: names it within its scope.
-        text: what is remembered.
-        category: what it is about.
-        key: the question that it answers ("name", "residence"): of one category and key only the newest memory is
-            current. None: it replaces no other one that way.
-        thread: the conversation that the text came from, or None.
-        seq: sequence number of the message that it came from, or None.
-        valid_from: since when, in seconds of the clock that it was made with.
-        valid_to: until when; None: until further notice.
+        id: unique name within its scope.
+        text: the remembered text.
+        category: kind of memory.
+        key: the question it answers ("name", "residence"); of one category and key only the newest memory is current.
+            With None it replaces no other.
+        thread: source conversation, or None.
+        seq: sequence number of the source message, or None.
+        valid_from: start of validity, in seconds of the clock used when it was created.
+        valid_to: end of validity; None if it is still valid.
         supersedes: id of the memory that it replaced, or None.
-        superseded_by: id of the memory that replaced it, or None: it is current.
-        earlier: how it read before, oldest first.
-        version: 1 for the first one put, one more with each change.
+        superseded_by: id of the memory that replaced it, or None if it is current.
+        earlier: its earlier texts, oldest first.
+        version: 1 at first, one more with each change.
     """
 
     id: str
@@ -155,12 +155,12 @@ class Memory(NamedTuple):
 
 
 class MemoryRecord(NamedTuple):
-    """A memory with what it is found by.
+    """A memory with its search terms and vector.
 
     Attributes:
         terms: the indexed terms of its text, each once.
         vector: the embedding of its text, of length 1, or None.
-        vector_of: which text and embedder the vector is of, "" without one; whoever wrote it reads it.
+        vector_of: mark of the text and embedder of the vector, "" without a vector.
     """
 
     memory: Memory
@@ -192,10 +192,10 @@ class MemoryStore(Protocol):
         """
 
     def get_memory(self, scope: MemoryScope, memory_id: str, /) -> MemoryRecord | None:
-        """Return the memory of an id, current or closed, or None."""
+        """Return the memory with an id, current or closed, or None."""
 
     def delete_memories(self, scope: MemoryScope, memory_ids: Collection[str] | None = None, /) -> int:
-        """Delete memories, or with None all of the scope, closed ones too; return how many there were."""
+        """Delete memories, or with None the whole scope, including closed ones; return how many."""
 
     def find_memories(
         self,
@@ -218,23 +218,23 @@ class MemoryStore(Protocol):
         """
 
     def count_memories(self, scope: MemoryScope, terms: Collection[str], /) -> TermCounts:
-        """Return how many current memories there are, and how many of them hold each term."""
+        """Return the number of current memories, and how many contain each term."""
 
 
 class MessageStore(Protocol):
     """The messages of threads.
 
-    Messages come back equal to what was given, whatever their texts hold: lone surrogates, NUL, any character.
+    Messages are returned exactly as stored, whatever their texts contain: lone surrogates, NUL, any character.
     """
 
     def append_messages(
         self, tenant: str, thread: str, messages: Sequence[Message], /, *, expected_seq: int | None = None
     ) -> int:
-        """Store messages at the end of a thread, all or none, and return the sequence number of the last one given.
+        """Append messages to a thread, all or none, and return the sequence number of the last one.
 
         An append may be repeated when its answer was lost: a message whose id is stored with the same content is not
-        stored again, and keeps its number. One without an id cannot be recognised by itself: where some of the messages
-        are stored already and one has no id, all of them must stand in the thread as they are given, side by side.
+        stored again, and keeps its number. One without an id cannot be recognised: if some of the messages are stored
+        already and one has no id, all of them must be in the thread in the same order, side by side.
 
         The messages come oldest first; of none the thread's last number is returned. ``expected_seq`` is the number of
         the thread's last message that the new ones follow, -1 for none; None: whatever it is. It is not looked at where
@@ -242,15 +242,15 @@ class MessageStore(Protocol):
 
         Raises:
             ConfigError: a name is empty, or ``expected_seq`` is below -1.
-            ConflictError: the thread ends with another message than the expected one, or a message id is stored with
-                other content; nothing was changed.
-            ForgottenError: the thread was forgotten, and not begun anew.
+            ConflictError: the thread does not end with the expected message, or a message id is stored with other
+                content; nothing was changed.
+            ForgottenError: the thread was deleted for good.
         """
 
     def read_messages(
         self, tenant: str, thread: str, /, *, from_seq: int = 0, limit: int | None = None, min_seq: int | None = None
     ) -> tuple[Message, ...]:
-        """Return the messages of a thread from a sequence number on, oldest first; of an unknown thread none.
+        """Return the messages of a thread from a sequence number on, oldest first; none for an unknown thread.
 
         At most ``limit`` messages (None: all); ``min_seq`` is the number of a message that the reader knows to be
         written.
@@ -258,19 +258,18 @@ class MessageStore(Protocol):
         Raises:
             ConfigError: a name is empty, or a number is negative.
             StaleReadError: the thread is not stored up to ``min_seq``.
-            CorruptionError: what is stored is damaged.
+            CorruptionError: stored data is damaged.
         """
 
     def last_seq(self, tenant: str, thread: str, /) -> int:
-        """Return the sequence number of the newest message of a thread, -1 where there is none."""
+        """Return the sequence number of the newest message of a thread, -1 if there is none."""
 
 
 class Forgotten(NamedTuple):
-    """Counts of what a store deleted for good.
+    """Counts of the data that a store deleted for good.
 
-    ``memories`` counts those that only lost an earlier text, too. ``is_purged`` says whether the bytes are gone from
-    where they lay. False: nobody finds them any more, but another reader kept the store from clearing its file; forget
-    once more.
+    ``memories`` includes those that lost only an earlier text. ``is_purged`` says whether the bytes are erased. If
+    False, nobody can read them through the store, but another reader kept it from clearing its file; forget again.
     """
 
     messages: int
@@ -281,14 +280,14 @@ class Forgotten(NamedTuple):
 
 
 class Store(MessageStore, RecordStore, MemoryStore, Protocol):
-    """Everything in one place, so that one call can forget it.
+    """A store of everything, so that one call can delete it for good.
 
-    What is forgotten leaves a tombstone without content, so that a late job cannot bring it back: its save raises
+    Deleted data leaves a tombstone without content, so that a late job cannot bring it back: its save raises
     ``ForgottenError``.
     """
 
     def blobs_of(self, tenant: str, thread: str, /) -> BlobStore:
-        """Return the blobs of one thread as a store of their own, which is deleted when the thread is forgotten."""
+        """Return the blob store of one thread, which is deleted with the thread."""
 
     def forget(
         self, tenant: str, /, *, thread: str | None = None, user: str | None = None, source: str | None = None
@@ -305,10 +304,10 @@ class Store(MessageStore, RecordStore, MemoryStore, Protocol):
                          that do
         ================ ===============================================================================================
 
-        What is not there leaves its tombstone as well: forgetting is idempotent.
+        A name without data gets a tombstone, too: forgetting is idempotent.
 
         Raises:
-            ConfigError: a name is empty, or more than one of thread, user and source is named.
+            ConfigError: a name is empty, or more than one of thread, user and source is given.
         """
 
     def begin_anew(
@@ -316,12 +315,12 @@ class Store(MessageStore, RecordStore, MemoryStore, Protocol):
     ) -> bool:
         """Remove a tombstone, so that its name can be used again; return whether there was one; errors as ``forget``.
 
-        It brings nothing back: a thread begins with sequence number 0. A thread's tombstone as a source goes with it.
+        It restores nothing: a thread begins with sequence number 0. A thread's tombstone as a source goes with it.
         """
 
 
 def is_in_process(store: object) -> bool:
-    """Return whether calls of a store never wait, as an ``is_in_process`` that is True says."""
+    """Return whether calls of a store never wait: its ``is_in_process`` is True."""
     return getattr(store, "is_in_process", False) is True
 
 

@@ -48,7 +48,7 @@ def encode_message(message: Message) -> bytes:
     try:
         return _json(message.to_dict())
     except ValueError as error:
-        raise ConfigError("a number in the metadata of a message has too many digits to be stored") from error
+        raise ConfigError("a number in the metadata has too many digits to be stored") from error
 
 
 def decode_message(data: bytes) -> Message:
@@ -142,7 +142,7 @@ def from_record(kind: type[_Value], body: str, *, format_number: int) -> _Value:
             raise ValueError("another format")
         value: _Value = _read(kind, data)
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
-        raise CorruptionError("the stored record cannot be read: make it anew from the messages") from error
+        raise CorruptionError("the stored record cannot be read: build it again from the messages") from error
     return value
 
 

@@ -1,4 +1,4 @@
-"""Blobs that live and die with the process, bounded where you say so."""
+"""Blobs in the memory of the process, with an optional size limit."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class InMemoryBlobStore(BlobStore):
     """A ``BlobStore`` in a dictionary.
 
     Args:
-        max_bytes: what all blobs may take together, at least 1; those put first make room, the newest always stays.
-            None: no limit.
+        max_bytes: size limit of all blobs together, at least 1; the oldest make room, the newest always stays. Defaults
+            to no limit.
 
     >>> store = InMemoryBlobStore()
     >>> store.put("scope", "a", b"0123456789")

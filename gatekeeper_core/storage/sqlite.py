@@ -1,4 +1,4 @@
-"""Whole stores in SQLite: in one file, for any number of threads and processes of one machine, or in memory.
+"""Stores in SQLite: in a file, for any number of threads and processes of one machine, or in memory.
 
 ::
 
@@ -36,9 +36,9 @@ class StoreInfo(NamedTuple):
     """Row counts and sizes of a store.
 
     Attributes:
-        size_bytes: the file with its write-ahead log.
-        threads: threads with messages.
-        memories: closed ones too.
+        size_bytes: size of the file with its write-ahead log.
+        threads: number of threads with messages.
+        memories: number of memories, including closed ones.
     """
 
     path: str
@@ -56,26 +56,25 @@ class StoreInfo(NamedTuple):
 class SQLiteStore(TableStore):
     """A ``Store`` in a file.
 
-    Every call is one transaction. A call that cannot be answered raises one of the ``StorageError`` family, which names
-    the file and nothing that is in it; nothing is half-written then, and the store can be used as before.
+    Every call is one transaction. A failed call raises a ``StorageError``, which names the file but none of its
+    content; nothing is half-written, and the store stays usable.
 
-    Each thread has a connection of its own, closed when the thread ends, at ``close()``, and before the process forks.
-    A call may wait for another writer, so ``is_in_process`` is not true of this store.
+    Each thread has its own connection, closed when the thread ends, at ``close()``, and before the process forks. A
+    call may wait for another writer, so ``is_in_process`` is not set.
 
     Args:
-        path: the file. Beside it lie its write-ahead log and the index of that (``-wal``, ``-shm``): on one local disk,
-            no network share.
-        synchronous: what an acknowledged write survives. "normal": the end of the process, by whatever signal; "full":
-            also that of the operating system and of the power, for one wait for the disk with each write.
-        busy_timeout_ms: how long a call waits for another writer before it gives up, at least 0.
-        create: whether to make the file where there is none.
-        migrate: whether to bring an older file up to date; False: it is refused.
+        path: the file, with its write-ahead log next to it (``-wal``, ``-shm``); on a local disk, not a network share.
+        synchronous: what an acknowledged write survives: "normal" a crash of the process, "full" also one of the
+            operating system and a power loss, at the price of waiting for the disk at each write.
+        busy_timeout_ms: how long a call waits for another writer before it fails, at least 0.
+        create: whether to create a missing file.
+        migrate: whether to upgrade an older file; otherwise it is refused.
 
     Raises:
         TypeError: an argument has the wrong type.
-        ConfigError: an argument is impossible.
-        StorageError: the file cannot be used: no rights, another program's, a newer version's.
-        CorruptionError: it is damaged.
+        ConfigError: an argument is invalid.
+        StorageError: the file is unusable: no permission, or written by another program or a newer version.
+        CorruptionError: the file is damaged.
 
     >>> import tempfile
     >>> from gatekeeper_core.messages import Message
@@ -105,7 +104,7 @@ class SQLiteStore(TableStore):
         if not isinstance(name, str):
             raise TypeError(f"path must be a str or a path, got {type(path).__name__}")
         if not name or name == ":memory:" or name.startswith("file:") or "\0" in name:
-            raise ConfigError("path must name a file; without one, use InMemoryStore")
+            raise ConfigError("path must name a file; to keep nothing on disk, use InMemoryStore")
         self._connections = Connections(
             os.path.abspath(name),
             synchronous=synchronous,
@@ -122,18 +121,18 @@ class SQLiteStore(TableStore):
 
     @property
     def found_schema_version(self) -> int:
-        """The version of the file's tables when it was opened, before it was brought up to date; 0: it was new."""
+        """Version of the tables when the file was opened, before any upgrade; 0 if it was new."""
         return self._connections.schema_version or 0
 
     def close(self) -> None:
-        """Close the connections of all threads, when the calls that run are done. Any later call is refused."""
+        """Wait for running calls, then close the connections of all threads. Later calls are refused."""
         self._connections.close()
 
     def purge(self) -> bool:
-        """Rewrite the file without what was deleted, empty its log, and return whether that could be done.
+        """Rewrite the file without deleted data, empty its log, and return whether that succeeded.
 
-        A reader in the way or a full disk keeps it from that: call it again. SQLite writes zeros over what it deletes,
-        but not over what it has moved within a page, and the log keeps pages as they were until it is emptied.
+        An active reader or a full disk can prevent it: call it again. SQLite writes zeros over what it deletes, but not
+        over what it has moved within a page, and the log keeps pages as they were until it is emptied.
         """
         with self._connections.bare() as connection:
             try:
@@ -145,7 +144,7 @@ class SQLiteStore(TableStore):
         return not busy
 
     def check(self) -> tuple[str, ...]:
-        """Return what SQLite finds wrong with the file (``PRAGMA integrity_check``), in time linear in the file.
+        """Return the problems that SQLite finds in the file (``PRAGMA integrity_check``), in time linear in its size.
 
         Its pages and indexes, and whether the tables are those that this library made. SQLite keeps no checksum of a
         page: a byte that changed within a text is not found.
@@ -162,7 +161,7 @@ class SQLiteStore(TableStore):
         return tuple(problems)
 
     def info(self) -> StoreInfo:
-        """Return how much lies in the store; linear in its rows."""
+        """Return the counts and the size, in time linear in the rows."""
         size = 0
         for name in (self.path, f"{self.path}-wal"):
             with suppress(OSError):
@@ -181,7 +180,7 @@ class SQLiteStore(TableStore):
 class InMemoryStore(TableStore):
     """A ``Store`` in a SQLite database in memory, with one connection and one lock for all threads.
 
-    A forked process has a copy of its own from then on.
+    A forked process gets its own copy.
 
     >>> from gatekeeper_core.messages import Message
     >>> store = InMemoryStore()
@@ -229,13 +228,13 @@ class InMemoryStore(TableStore):
                 self._connection.execute("RELEASE call")
 
     def purge(self) -> bool:
-        """Return True: what was deleted is in no file."""
+        """Return True: deleted data is in no file."""
         return True
 
     def pause(self) -> None:
-        """Let no call begin."""
+        """Block new calls."""
         self._lock.acquire()
 
     def resume(self) -> None:
-        """Let calls begin again."""
+        """Allow calls again."""
         self._lock.release()

@@ -32,18 +32,18 @@ _SYNCHRONOUS = ("normal", "full")
 _RETRY_SECONDS = 0.01
 _STATEMENTS = 128
 
-_LOCKED = "another writer kept it locked: try again, or raise busy_timeout_ms"
+_LOCKED = "locked by another writer: try again, or raise busy_timeout_ms"
 _REASONS = {
     "database is locked": _LOCKED,
     "database table is locked": _LOCKED,
-    "database or disk is full": "there is no room left for it: nothing of this call was stored",
-    "attempt to write a readonly database": "it must not be written: see to the rights on the file and its folder",
-    "unable to open database file": "it cannot be opened: see whether its folder is there, and to the rights on both",
-    "disk i/o error": "the system could not read or write it",
+    "database or disk is full": "no space left: nothing from this call was stored",
+    "attempt to write a readonly database": "it is read-only: check the permissions of the file and its folder",
+    "unable to open database file": "it cannot be opened: check that its folder exists, and the permissions of both",
+    "disk i/o error": "the system failed to read or write it",
 }
 """What to make of SQLite's words, which are the same in all versions; Python 3.10 does not give its numbers."""
 
-_ADVICE = "run check(), and restore it from a backup"
+_ADVICE = "run check() and restore it from a backup"
 
 
 class SQLiteTransaction:
@@ -84,12 +84,12 @@ def typed_errors(place: str) -> Iterator[None]:
         reason = next((reason for beginning, reason in _REASONS.items() if words.startswith(beginning)), "")
         # SQLite calls a file that it cannot read a DatabaseError; a clash of keys that were looked up is damage.
         if not reason and type(error) in (sqlite3.DatabaseError, sqlite3.IntegrityError):
-            raise CorruptionError(f"{place}: the file is damaged, or no database; {_ADVICE}") from error
+            raise CorruptionError(f"{place}: the file is damaged or not a database; {_ADVICE}") from error
         raise StorageError(f"{place}: {reason or f'SQLite refused the call ({type(error).__name__})'}") from error
 
 
 class Connections:
-    """Opens the file, and lends each thread its connection.
+    """The connections to a file, one for each thread.
 
     Arguments and errors are those of ``SQLiteStore``; ``migrations`` make the tables. Once opened, a file that is gone
     is an error even with ``create``.
@@ -176,7 +176,7 @@ class Connections:
         with stage(STORE_CALL) as call, slot.lock, typed_errors(self.path):
             call.tell(lambda: {"backend": "sqlite", "access": access})
             if self._is_closed:
-                raise StorageError(f"{self.path}: the store was closed")
+                raise StorageError(f"{self.path}: the store is closed")
             if not slot.is_open:
                 slot.connection, slot.is_open = self._open(), True
             try:
@@ -190,7 +190,7 @@ class Connections:
         deadline = time.monotonic() + self._busy_seconds
         while True:
             if not self._create and not _is_filled(self.path):
-                raise StorageError(f"{self.path}: there is no store")
+                raise StorageError(f"{self.path}: no store found")
             connection = sqlite3.connect(
                 self.path,
                 timeout=self._busy_seconds,
@@ -220,9 +220,9 @@ class Connections:
         if state.version > newest:
             raise self._newer()
         if not (state.is_empty or self._migrate or state.version == newest):
-            raise StorageError(f"{self.path}: it was written by an older version of this library; migrate it first")
+            raise StorageError(f"{self.path}: written by an older version of this library: migrate it first")
         if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != b"wal":
-            raise StorageError(f"{self.path}: no write-ahead log can be kept there; give a path on a local disk")
+            raise StorageError(f"{self.path}: no write-ahead log is possible there: use a path on a local disk")
         connection.execute(f"PRAGMA synchronous = {self._synchronous}")
         connection.execute("PRAGMA secure_delete = ON")
         migrate(connection, self.migrations)
@@ -230,13 +230,13 @@ class Connections:
             self.schema_version = state.version
             tell(STORE_OPENED, backend="sqlite", found_version=state.version, schema_version=newest)
         if not has_only_our_tables(connection, self.migrations):
-            raise CorruptionError(f"{self.path}: the tables are not as they were made; {_ADVICE}")
+            raise CorruptionError(f"{self.path}: the tables were altered; {_ADVICE}")
 
     def _newer(self) -> StorageError:
-        return StorageError(f"{self.path}: it was written by a newer version of this library; install that one")
+        return StorageError(f"{self.path}: written by a newer version of this library: upgrade the library")
 
     def pause(self) -> None:
-        """Close all connections when the calls that run are done, and let no other one begin."""
+        """Block new calls, wait for running ones, then close all connections."""
         self._lock.acquire()
         self._paused = list(self._slots)
         for slot in self._paused:

@@ -92,7 +92,7 @@ _REPLACE_RECORD = (
 
 
 class Transaction(Protocol):
-    """One transaction of a database; each ``?`` in a statement stands for a value."""
+    """A database transaction; each ``?`` in a statement is a placeholder."""
 
     def rows(self, sql: str, /, *values: Any) -> Sequence[tuple[Any, ...]]:
         """Run a statement, and return its rows."""
@@ -124,10 +124,10 @@ class StoredMemory(NamedTuple):
 
 
 class TableStore(Store):
-    """A ``Store`` whose database a subclass gives: its transactions, and how names stand in its indexes.
+    """A ``Store`` over a database that a subclass provides: its transactions, and the form of names in indexes.
 
     Attributes:
-        backend: what the store is called in what it tells.
+        backend: name of the store in events.
         place: names the database in errors, and nothing that is in it.
     """
 
@@ -169,7 +169,7 @@ class TableStore(Store):
             check_tokens("expected_seq", expected_seq, at_least=-1)
         for at, message in enumerate(messages):
             if not isinstance(message, Message):
-                raise TypeError(f"messages must hold Message values, got {type(message).__name__} at position {at}")
+                raise TypeError(f"messages[{at}] must be a Message, got {type(message).__name__}")
         appended = [(self._key(message.id) if message.id else None, encode_message(message)) for message in messages]
         query = "SELECT message_id, seq, body FROM messages WHERE tenant = ? AND thread = ? AND message_id IN ({})"
         with self._saving(tenant, b"thread", *key, thread=thread) as transaction:
@@ -197,7 +197,7 @@ class TableStore(Store):
                     raise _other_content()
             if expected_seq not in (None, last) and (new or not appended):
                 reason = f"the thread ends with message {last}, not {expected_seq}"
-                reason += ": read what another writer has added, and repeat"
+                reason += ": read what another writer added, then retry"
                 raise ConflictError("thread", expected_version=expected_seq or 0, stored_version=last, reason=reason)
             _insert(transaction, "messages", "tenant, thread, seq, message_id, body", new)
         return seq
@@ -618,7 +618,7 @@ def _target(tenant: str, *, thread: str | None, user: str | None, source: str | 
     options = (("thread", thread), ("user", user), ("source", source))
     named = [(kind, name) for kind, name in options if name is not None]
     if len(named) > 1:
-        raise ConfigError("name one of thread, user and source, or none of them for all of the tenant")
+        raise ConfigError("name only one of thread, user and source, or none of them for the whole tenant")
     for kind, name in named:
         return kind, _checked_name(kind, name)
     return _TENANT, ""

@@ -1,6 +1,6 @@
-"""The import of the distribution ``context-gatekeeper``: the names of the core, and of the adapters where they belong.
+"""The public names of the distribution ``context-gatekeeper``, from the core and all adapters.
 
-Each name is imported when it is first used. Where its framework is missing, the error names the line that installs it.
+Each name is imported on first use. If its framework is missing, the error shows the install command.
 
 >>> import context_gatekeeper
 >>> context_gatekeeper.ContextGatekeeper(token_budget=1000).select("hello")

@@ -5,7 +5,7 @@
     messages ──wire_messages──> POST /chat/completions ──> Reply (text, thinking, tool calls, usage)
     messages ──wire_messages──> the same, streamed ──> pieces of text …, then the Reply
 
-It needs the extra ``chat``; without it, the import error names the line that installs it.
+It needs the extra ``chat``; without it, the import error shows the install command.
 """
 
 from __future__ import annotations

@@ -66,21 +66,21 @@ _CUT_OFF = (
 @with_suggestions()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatConfig:
-    """The settings of a client; the defaults are MiniMax's.
+    """Settings of a client; the defaults are for MiniMax.
 
     Attributes:
         base_url: the address before ``/chat/completions``. ``https://api.minimax.io/v1`` is MiniMax's international
             one, ``https://api.minimaxi.com/v1`` the one in China: a key belongs to one of them.
-        model: the model's name.
-        read_timeout_seconds: how long the server may be silent, > 0; a model that thinks is silent for long.
+        model: name of the model.
+        read_timeout_seconds: how long the server may be silent, > 0; thinking models stay silent for long.
         max_attempts: tries in all, >= 1, after 429 and 5xx: the wait doubles from one second to a minute, and a longer
             ``Retry-After`` wins. A connection that fails is tried once more; a request that was sent and not answered
             is not, as it may have been paid for.
-        max_completion_tokens: how long the answer may be; None leaves it to the API.
+        max_completion_tokens: limit of the answer; None leaves it to the API.
         temperature: randomness, 0..2; None leaves it to the API.
 
     Raises:
-        ConfigError: a value is impossible.
+        ConfigError: a value is invalid.
 
     Source: MiniMax's documentation for names and URLs; times and tries are ours.
     """
@@ -100,10 +100,10 @@ class ChatConfig:
             complete = False
         if not complete or parts.username is not None or parts.query or parts.fragment:
             raise ConfigError(
-                "base_url must be like https://api.openai.com/v1, without a name, password, query or fragment"
+                "base_url must look like https://api.openai.com/v1, without user, password, query or fragment"
             )
         if not self.model.strip():
-            raise ConfigError("ChatConfig.model must be the name of a model, got nothing")
+            raise ConfigError("ChatConfig.model must be a model name, got an empty str")
         check_range(self, "read_timeout_seconds", low=0.001)
         check_range(self, "max_attempts", low=1, integer=True)
         if self.max_completion_tokens is not None:
@@ -114,10 +114,10 @@ class ChatConfig:
 
 @with_suggestions()
 class ChatClient:
-    """A model behind an address. Close it, or use it in a ``with``. Safe to use from several threads.
+    """A client of a model behind a URL; thread-safe. Close it, or use it in a ``with``.
 
     Args:
-        api_key: the key; "" sends none, as a local server wants none.
+        api_key: the API key; "" sends none, as for a local server.
         config: the settings.
         sleep: waits some seconds before another try.
         jitter: gives 0..1: how much of the second half of a wait is waited, so that many clients do not come back at
@@ -126,7 +126,7 @@ class ChatClient:
 
     Raises:
         TypeError: the key is not a str.
-        ChatAuthError: the key holds a space or a character that no key holds.
+        ChatAuthError: the key contains a space or another invalid character.
     """
 
     def __init__(
@@ -166,15 +166,15 @@ class ChatClient:
             calibrator: as for the class.
 
         Raises:
-            ChatNoKeyError: there is no key.
-            ChatAuthError: the key holds what no key holds.
-            ConfigError: the file cannot be read, or a value is impossible.
+            ChatNoKeyError: no API key is set.
+            ChatAuthError: the key contains an invalid character.
+            ConfigError: the file cannot be read, or a value is invalid.
         """
         if env_file is None and not os.environ.get(_KEY, "").strip() and Path(".env").is_file():
             env_file = ".env"
         values = _Values(env_file)
         if not values.of(_KEY):
-            raise ChatNoKeyError("there is no key")
+            raise ChatNoKeyError("no API key")
         changes: dict[str, Any] = {key: value for key, name in _ENVIRONMENT.items() if (value := values.of(name))}
         return cls(values.of(_KEY), config=replace(config or ChatConfig(), **changes), calibrator=calibrator)
 
@@ -205,7 +205,7 @@ class ChatClient:
     def stream(
         self, messages: Iterable[Message | Mapping[str, Any]], *, tools: Sequence[Mapping[str, Any]] = ()
     ) -> ReplyStream:
-        """Return the model's answer as it comes; arguments and errors as for :meth:`chat`.
+        """Return the model's answer as a stream; arguments and errors as for :meth:`chat`.
 
         The request is made at once and tried again as for ``chat``, up to the first piece of the answer. What fails
         later is raised by the stream.
@@ -292,7 +292,7 @@ class ChatClient:
         with response:
             status = response.status_code
             if 300 <= status < 400:
-                raise ChatConnectionError("the address redirects: give the base URL that it leads to", status=status)
+                raise ChatConnectionError("the URL redirects: use the base URL it leads to", status=status)
             try:
                 payload = _json(response, self._bearer)
             except ChatResponseError:
@@ -351,7 +351,7 @@ class ReplyStream:
             RuntimeError: it has not been read to its end.
         """
         if self._reply is None:
-            raise RuntimeError("the answer has not come to its end: iterate over the stream first")
+            raise RuntimeError("the answer is not complete: iterate over the stream first")
         return self._reply
 
     def __iter__(self) -> Iterator[str]:
@@ -368,7 +368,7 @@ class ReplyStream:
         yield from self._pieces
 
     def close(self) -> None:
-        """Close the connection; an answer that is still coming is given up."""
+        """Close the connection; an incomplete answer is discarded."""
         self._response.close()
 
     def __enter__(self) -> ReplyStream:
@@ -409,7 +409,7 @@ class _Bearer(AuthBase):
 
     def check(self) -> None:
         if not all("!" <= character <= "~" for character in self._key):
-            raise ChatAuthError("the key holds a space or a character that no key holds")
+            raise ChatAuthError("the key contains a space or another invalid character")
 
     def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
         if self._key:
@@ -461,8 +461,8 @@ def _failure(error: requests.RequestException | HTTPError, bearer: _Bearer) -> C
     if isinstance(error, _CUT_OFF):
         return ChatResponseError("the model's answer was cut off before its end")
     if isinstance(error, requests.exceptions.ConnectTimeout):
-        return ChatConnectionError("the model could not be reached in time: check the base URL")
+        return ChatConnectionError("connecting to the model timed out: check the base URL")
     if isinstance(error, requests.exceptions.Timeout) or "Read timed out" in str(error):
-        return ChatConnectionError("the model was silent for too long: raise read_timeout_seconds")
+        return ChatConnectionError("the model sent nothing for too long: raise read_timeout_seconds")
     words = bearer.redact(str(error))[:_REASON_CHARACTERS]
     return ChatConnectionError(f"the model could not be reached: {type(error).__name__}: {words}: check the base URL")

@@ -28,15 +28,15 @@ from gatekeeper_core.errors import GatekeeperError
 
 
 class ChatError(GatekeeperError):
-    """The base of the family.
+    """The base class of the family.
 
     Attributes:
-        reason: what happened, in words.
-        status: the HTTP status, None without an answer.
-        code: MiniMax's own code (``base_resp.status_code``), None without one.
-        request_id: the service's name for the request, None where unknown.
-        retry_after_seconds: how long the server asks to wait, None where it does not say.
-        partial: the streamed text until then, without thinking.
+        reason: description of the error.
+        status: HTTP status, None without a response.
+        code: MiniMax's own code (``base_resp.status_code``), if any.
+        request_id: id that the service gave the request, None if unknown.
+        retry_after_seconds: wait that the server asks for, if any.
+        partial: text streamed so far, without thinking.
     """
 
     retryable = False
@@ -63,40 +63,40 @@ class ChatError(GatekeeperError):
 
 
 class ChatAuthError(ChatError):
-    """The key is refused, by the service or because it cannot be a key."""
+    """The key is refused by the service, or is not a valid key."""
 
-    advice = "check the key, and that the base URL is the region that it belongs to (MINIMAX_API_KEY, MINIMAX_BASE_URL)"
+    advice = "check the key, and that the base URL is in its region (MINIMAX_API_KEY, MINIMAX_BASE_URL)"
 
 
 class ChatNoKeyError(ChatAuthError):
-    """There is no key."""
+    """No API key is set."""
 
-    advice = "put MINIMAX_API_KEY=your-key into the environment, or into a file .env in the working folder"
+    advice = "set MINIMAX_API_KEY in the environment, or in a file .env in the working folder"
 
 
 class ChatBalanceError(ChatError):
-    """The balance or the plan does not cover the request; waiting some seconds does not help."""
+    """The balance or the plan does not cover the request; retrying soon does not help."""
 
-    advice = "look at the balance and the plan of the account"
+    advice = "check the balance and the plan of the account"
 
 
 class ChatRateLimitError(ChatError):
-    """Too many requests or tokens at once, also after the last try."""
+    """Too many requests or tokens at once, even at the last attempt."""
 
     retryable = True
-    advice = "send fewer at once, or raise ChatConfig(max_attempts=...)"
+    advice = "send fewer requests at once, or raise ChatConfig(max_attempts=...)"
 
 
 class ChatRequestError(ChatError):
-    """The request is refused; to send it again would not help."""
+    """The request is refused; sending it again does not help."""
 
 
 class ChatContentError(ChatError):
-    """The text of the request or of the answer is refused by the service's content rules."""
+    """The text of the request or the answer violates the service's content rules."""
 
 
 class ChatServerError(ChatError):
-    """The service failed, also at the last try."""
+    """The service failed, even at the last attempt."""
 
     retryable = True
     advice = "try again later"
@@ -107,7 +107,7 @@ class ChatConnectionError(ChatError):
 
 
 class ChatResponseError(ChatError):
-    """The answer cannot be read, or it ended too early."""
+    """The answer cannot be read, or ended too early."""
 
 
 _BY_CODE: Mapping[int, type[ChatError]] = {

@@ -52,7 +52,7 @@ def events(body: Iterable[bytes]) -> Iterator[str]:
 
 
 class Assembly:
-    """Puts the chunks of one answer together."""
+    """An assembler of the chunks of one answer."""
 
     def __init__(self) -> None:
         self._visible = _Visible()

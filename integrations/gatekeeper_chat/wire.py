@@ -23,17 +23,17 @@ _THINKING_KEYS = ("reasoning_content", "reasoning_details")
 
 
 class Reply(NamedTuple):
-    """An answer of the model.
+    """A model's answer.
 
     Attributes:
-        text: its words, without thinking.
-        thinking: its thinking, "" without any.
-        tool_calls: the calls that it asks for, in order.
+        text: the text, without thinking.
+        thinking: the thinking, "" if there is none.
+        tool_calls: the tool calls, in order.
         finish_reason: ``stop``, ``length``, ``tool_calls`` ..., as the API gave it.
-        usage: the tokens it counted, None where it does not say.
+        usage: reported tokens, None if not reported.
         message: the whole assistant message as the API gave it, thinking included: append it to the conversation while
             a tool loop is open.
-        request_id: the service's name for the request.
+        request_id: id that the service gave the request.
     """
 
     text: str
@@ -65,10 +65,10 @@ def wire_messages(messages: Iterable[Message | Mapping[str, Any]]) -> list[dict[
     read: list[Message] = []
     for at, item in enumerate(items):
         if not isinstance(item, (Message, Mapping)):
-            raise TypeError(f"messages must hold Message values or dicts, got {type(item).__name__} at position {at}")
+            raise TypeError(f"messages[{at}] must be a Message or a dict, got {type(item).__name__}")
         read.append(item if isinstance(item, Message) else Message.from_dict(item, position=at))
     if not any(message.role != "system" for message in read):
-        raise MessageFormatError("there is no message to answer: give at least one user message")
+        raise MessageFormatError("no message to answer: pass at least one user message")
     for violation in validate_messages(read, provider="minimax"):
         raise MessageFormatError(f"{violation.rule}: {violation.detail}", position=violation.position)
     current = split_current_turn(read).current
@@ -81,7 +81,7 @@ def wire_messages(messages: Iterable[Message | Mapping[str, Any]]) -> list[dict[
         if not isinstance(item, Message):
             data = {key: value for key, value in item.items() if key not in _NOT_SENT} | {"role": message.role}
         elif any(isinstance(part, MediaPart) for part in item.content):
-            raise MessageFormatError("holds media without its data: pass the dict that it was read from", position=at)
+            raise MessageFormatError("has media without its data: pass the original dict", position=at)
         else:
             data = item.to_dict(for_provider=True)
         calls = []
@@ -109,7 +109,7 @@ def wire_tools(tools: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     for at, tool in enumerate(cast(Sequence[object], tools)):
         function = tool.get("function") if isinstance(tool, Mapping) else None
         if not isinstance(tool, Mapping) or not isinstance(function, Mapping):
-            raise TypeError(f'tools must hold dicts with a "function", got {type(tool).__name__} at position {at}')
+            raise TypeError(f'tools[{at}] must be a dict with a "function", got {type(tool).__name__}')
         parameters = function.get("parameters") or {"type": "object", "properties": {}}
         wired.append({**tool, "function": {**function, "parameters": parameters}})
     return wired

@@ -41,7 +41,7 @@ MAX_CALLS = 1_000
 
 
 class CacheState(str, Enum):
-    """How a provider's cache serves the calls: each of them finds it, none of them does, or there is none."""
+    """The state of a provider's cache: every call hits it, no call does, or there is none."""
 
     warm = "warm"
     cold = "cold"
@@ -56,7 +56,7 @@ class PriceList(NamedTuple):
     cache: CacheState = CacheState.warm
 
     def tariff(self, usage: Iterable[Usage]) -> Tariff | None:
-        """Return the tariff of a conversation, by the model of most of its calls; None where no price is known.
+        """Return the tariff of a conversation, by the model of most of its calls; None if no price is known.
 
         Where no call names a model with a price and the user's own list has a single row, it is that row's.
         """
@@ -148,7 +148,7 @@ def bill_lines(tariffs: Iterable[Tariff | None], dollars: Dollars | None, texts:
 
 
 class Reported(NamedTuple):
-    """What the provider reported for calls, in tokens (see ``Usage``) and in dollars (None without prices)."""
+    """Usage that the provider reported for calls, in tokens (see ``Usage``) and dollars (None without prices)."""
 
     calls: int
     input_tokens: int
@@ -159,7 +159,7 @@ class Reported(NamedTuple):
 
     @classmethod
     def of(cls, usage: Iterable[Usage], tariff: Tariff | None = None) -> Reported | None:
-        """Return the sums, or None where nothing is reported."""
+        """Return the sums, or None if nothing is reported."""
         return cls.total(cls(1, *call[:4], tariff.dollars(call) if tariff else None) for call in usage)
 
     @classmethod
@@ -210,12 +210,12 @@ class TokenUse(NamedTuple):
 
     @property
     def calls_sent_whole(self) -> int:
-        """How many of the measured calls send everything."""
+        """Number of measured calls that send everything."""
         return sum(point.selected == point.full for point in self.points)
 
     @property
     def dollars(self) -> Dollars | None:
-        """What all calls cost in each way; None without prices."""
+        """Cost of all calls by method; None without prices."""
         return Dollars.total(point.dollars for point in self.points)
 
     def _scaled(self, tokens: int) -> int:
@@ -285,7 +285,7 @@ def token_use(
 
 
 class _Bill:
-    """What the calls of a conversation cost in each way to send it, each with a cache of its own."""
+    """The cost of the calls of a conversation by method, each with its own cache."""
 
     def __init__(self, messages: Sequence[Message], tariff: Tariff) -> None:
         self._messages = messages

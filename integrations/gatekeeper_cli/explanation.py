@@ -214,7 +214,7 @@ def score_parts(selection: Selection) -> tuple[str, ...]:
 
 
 class Grid(NamedTuple):
-    """How often each anchor of the question stands in each kept turn, as far as the turn is sent."""
+    """Counts of each anchor of the question in each kept turn, as far as the turn is sent."""
 
     anchors: tuple[str, ...]  # as the question writes them, in its order
     turn_ids: tuple[int, ...]  # oldest first

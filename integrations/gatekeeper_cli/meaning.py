@@ -27,7 +27,7 @@ _MAX_TEXTS = 131_072
 
 
 def meaning_encoder(*, wanted: bool) -> TextEncoder | None:
-    """Return the encoder of ``--meaning``, None where it is not asked for; refuse where the extra is missing."""
+    """Return the encoder of ``--meaning``, None if it is not asked for; refuse where the extra is missing."""
     if not wanted:
         return None
     try:

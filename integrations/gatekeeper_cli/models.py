@@ -25,7 +25,7 @@ _CLIENT_PACKAGES = ("dotenv", "requests", "urllib3", "gatekeeper_chat")
 
 
 class Model(Protocol):
-    """Anything that answers a list of chat messages."""
+    """A model that answers a list of chat messages."""
 
     @property
     def name(self) -> str:

@@ -105,7 +105,7 @@ class Session:
         self._token_budget = tokens
 
     def ask(self, question: str) -> Generator[str, None, Exchange]:
-        """Yield the answer in pieces; at its end record the turn and return what it cost.
+        """Yield the answer in pieces; then record the turn, and return its cost.
 
         A generator that is closed or raises has recorded nothing.
 

@@ -39,7 +39,7 @@ _READLINE_SETTINGS = (
 
 
 class Terminal:
-    """Where a chat reads and writes.
+    """The terminal or pipe of a chat.
 
     Attributes:
         interactive: whether a person sits there: both sides are a terminal.
@@ -102,7 +102,7 @@ class Terminal:
             self._at_line_start = text.endswith("\n")
 
     def waiting(self) -> AbstractContextManager[object]:
-        """Show, in a ``with``, that something is waited for, where that can be taken away again."""
+        """Show a waiting line inside a ``with``, if the terminal can remove it again."""
         if self._editor is None:
             return nullcontext()
         return self._console.status(spoken()("chat.waiting"), spinner="line")

@@ -42,7 +42,7 @@ TABLE: Mapping[str, tuple[str, str]] = {
 _MIN_ODDS = 0.1  # log odds from which on a sign is worth naming
 
 _COUNTED = re.compile(
-    r"\{(\w+)[^}]*\} (?:more |smaller |model )?(?:turn|topic|token|anchor|answer|character|call|conversation|line"
+    r"\{(\w+)[^}]*\} (?:more |smaller |model )?(?:turn|topic|token|word|answer|character|call|conversation|line"
     r"|problem|request|session|file|text)s\b"
 )
 
@@ -54,7 +54,7 @@ class Texts:
         language: ``en`` or ``zh``.
 
     >>> Texts(Language.en)("way.budget", tokens=1200), Texts(Language.zh)("way.budget", tokens=1200)
-    ('budget 1,200', '预算 1,200')
+    ('budget >= 1,200', '预算 ≥ 1,200')
     >>> Texts(Language.en)("inspect_heading", turns=1, tokens=1200, topics=1)
     '1 turn, 1,200 tokens, 1 topic'
     """

@@ -1,4 +1,4 @@
-"""Proof on your own logs: what a selection lacks, how answers with it compare, and tests that pin what must be kept.
+"""Evaluation on your own logs: what a selection misses, how answers compare, and tests of what must be kept.
 
 ::
 
@@ -6,7 +6,7 @@
                                      ├──look_back──> what users had to say again that the selection did not hold
                                      └──plan, evaluate──> verdicts of your own model, tokens and dollars
 
-Each name is imported when it is first used: the plugin for pytest is in this package, and every test run loads that.
+Each name is imported on first use: every test run loads this package for its pytest plugin.
 """
 
 from __future__ import annotations

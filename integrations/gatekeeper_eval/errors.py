@@ -17,11 +17,11 @@ from gatekeeper_core.errors import GatekeeperError
 
 
 class EvalError(GatekeeperError):
-    """The base of the family."""
+    """The base class of the family."""
 
 
 class LedgerError(EvalError):
-    """The ledger cannot be read or written, or does not fit the chats."""
+    """The ledger cannot be read or written, or does not match the chats."""
 
 
 class ModelRefusedError(EvalError):

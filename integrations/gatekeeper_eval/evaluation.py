@@ -50,16 +50,16 @@ _SELECTED_FIRST: Mapping[Preference | None, Outcome] = {"first": "better", "seco
 
 
 class Plan(NamedTuple):
-    """What an evaluation sends at most; the verdict on equal answers is not asked.
+    """An upper bound of what an evaluation sends; equal answers need no verdict.
 
     Attributes:
-        turns: how many turns are compared.
-        same_prompts: at how many more the gatekeeper sends everything, so that nothing is asked.
-        requests: how many requests are sent.
-        in_ledger: how many answers the ledger has already.
-        input_tokens: what the requests hold, by an estimate.
-        output_tokens: what their answers hold at most.
-        dollars: what they cost at most; None where the price of a model is not known.
+        turns: number of turns to compare.
+        same_prompts: number of further turns where the gatekeeper sends everything.
+        requests: number of requests to send.
+        in_ledger: number of answers already in the ledger.
+        input_tokens: estimated input tokens.
+        output_tokens: upper bound of output tokens.
+        dollars: upper bound of the cost; None if the price of a model is unknown.
     """
 
     turns: int
@@ -72,7 +72,7 @@ class Plan(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """The tokens of requests, as the model counted them or by an estimate, and their dollars, None without prices."""
+    """Tokens of requests, reported by the model or estimated, and their dollars, None without prices."""
 
     input_tokens: int
     output_tokens: int
@@ -90,20 +90,20 @@ class Cost(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """A turn that was answered twice and judged.
+    """A turn answered twice, and judged.
 
     Attributes:
         turn: the turn.
-        outcome: how the answer with the selection is against the one with the whole history: ``better``, ``equal`` or
-            ``worse``; ``same_prompt`` where everything is selected, ``refused`` where a request was, ``no_verdict``
-            where the judge gave none.
-        disagreed: whether the two orders led to different verdicts, which counts as ``equal``.
-        answers: with the whole history and with the selection; "" where there is none.
-        opinions: what the judge said with the whole history's answer first, and with the other first.
-        reason: why a request was refused, "" where none was.
-        used: what the requests for the two answers used.
-        judging: what the judge's requests used.
-        digests: of the requests, by part.
+        outcome: the answer with the selection, compared with the full history: ``better``, ``equal`` or ``worse``;
+            ``same_prompt`` if everything is selected, ``refused`` if a request was, ``no_verdict`` if the judge gave
+            none.
+        disagreed: whether the verdict changed with the order of the answers, which counts as ``equal``.
+        answers: answers with the full history and with the selection; "" if there is none.
+        opinions: texts of the judge, with the full history's answer first and with the other first.
+        reason: reason of a refused request, else "".
+        used: usage of the two answers.
+        judging: usage of the judge.
+        digests: digests of the requests, by part.
     """
 
     turn: SampledTurn
@@ -131,10 +131,10 @@ class Verdicts(NamedTuple):
     """All verdicts of an evaluation.
 
     Attributes:
-        judged: the turns, the worst outcome first.
+        judged: the turns, worst outcome first.
         prices: what the costs are counted at.
         seed: of the bootstrap.
-        stopped: whether the limit of dollars ended it before all turns were judged.
+        stopped: whether the dollar limit ended it early.
     """
 
     judged: tuple[Judged, ...]
@@ -143,16 +143,16 @@ class Verdicts(NamedTuple):
     stopped: bool = False
 
     def count(self, outcome: Outcome) -> int:
-        """Return how many turns came out so."""
+        """Return the number of turns with an outcome."""
         return sum(each.outcome == outcome for each in self.judged)
 
     def share(self, *outcomes: Outcome) -> Share:
-        """Return the share of turns with a verdict that came out so (Wilson)."""
+        """Return the share of an outcome among turns with a verdict (Wilson)."""
         return wilson(sum(map(self.count, outcomes)), sum(map(self.count, _VERDICTS)))  # type: ignore[arg-type]
 
     @property
     def difference(self) -> Share:
-        """Better less worse, of the turns with a verdict (bootstrap over conversations)."""
+        """Better minus worse, among turns with a verdict (bootstrap over conversations)."""
         groups: dict[tuple[str, int], list[tuple[int, int]]] = {}
         for each in self._compared:
             won = (each.outcome == "better") - (each.outcome == "worse")
@@ -161,12 +161,12 @@ class Verdicts(NamedTuple):
 
     @property
     def disagreed(self) -> int:
-        """How many ties are disagreements of the two orders."""
+        """Number of ties because the verdict changed with the order."""
         return sum(each.disagreed for each in self.judged)
 
     @property
     def costs(self) -> dict[str, Cost]:
-        """What the answers with the whole history, those with the selection, and the judging used.
+        """Costs of the answers with the full history, those with the selection, and the judging.
 
         The answers are those of turns with a verdict, so that the two sides compare.
         """
@@ -199,7 +199,7 @@ class Verdicts(NamedTuple):
 def plan(
     prompts: Sequence[Prompts], config: EvalConfig, ledger: Ledger, *, prices: Mapping[str, ModelPrices] = PRICES
 ) -> Plan:
-    """Return what an evaluation of these prompts sends at most; nothing is sent."""
+    """Return an upper bound of what an evaluation of these prompts sends, without sending anything."""
     compared = [each for each in prompts if not each.are_equal]
     missing: list[Usage] = []
     in_ledger = 0
@@ -236,19 +236,19 @@ def evaluate(
     seed: int = 0,
     progress: Callable[[Judged], object] | None = None,
 ) -> Verdicts:
-    """Have each turn answered in both ways, and the answers judged in both orders.
+    """Get two answers for each turn, and have them judged in both orders.
 
     Args:
         prompts: the turns.
         config: the settings.
-        asker: asks the model and keeps the ledger.
-        jobs: how many turns at once, >= 1.
+        asker: sends requests to the model and keeps the ledger.
+        jobs: number of turns to process at once, >= 1.
         prices: what the costs are counted at.
         seed: of the bootstrap.
-        progress: is called with each turn that is done, if given.
+        progress: called after each turn, if given.
 
     Raises:
-        GatekeeperError: the model cannot answer now, or the ledger cannot be written; what was answered is in it.
+        GatekeeperError: the model cannot answer, or the ledger cannot be written; earlier answers are in it.
     """
     ended = Event()  # what waits for a thread is not begun after that
 
@@ -319,35 +319,35 @@ def _judge(prompts: Prompts, config: EvalConfig, asker: Asker) -> Judged:
 def rebuild(
     source: str, ledger: Ledger, digest: str, *, form: str | None = None, embedder: TextEncoder | None = None
 ) -> bytes:
-    """Return the bytes of a request of the ledger, made again from the logs.
+    """Return the bytes of a request in the ledger, rebuilt from the logs.
 
     Args:
-        source: the logs, as they were given to the evaluation.
+        source: the logs of the evaluation.
         ledger: the ledger.
-        digest: of the request, or its beginning.
-        form: the format of the logs; None tells it by their content.
-        embedder: that of the evaluation, where it had one.
+        digest: digest of the request, or its beginning.
+        form: format of the logs; detected by default.
+        embedder: embedder of the evaluation, if it had one.
 
     Raises:
-        LedgerError: the ledger has no such request, or the logs, the embedder or the library changed since.
+        LedgerError: the ledger has no such request, or the logs, the embedder or the library have changed.
     """
     found = [entry for entry in ledger if entry.digest.startswith(digest)]
     if len(found) != 1:
-        raise LedgerError(f"the ledger has {len(found)} requests {digest!a:.70}: give the digest of one")
+        raise LedgerError(f"the ledger has {len(found)} requests {digest!a:.70}: give more digits")
     entry = found[0]
     settings = dict(entry.settings)
     if settings.pop("rubric_version", None) != RUBRIC_VERSION:
-        raise LedgerError(f"request {entry.digest[:12]} was made with another version of the rubric")
+        raise LedgerError(f"request {entry.digest[:12]} was created with another version of the rubric")
     try:
         token_budget, name = settings.pop("token_budget"), settings.pop("embedder")
         selection, config = GatekeeperConfig(**settings.pop("gatekeeper")), EvalConfig(**settings)
     except (KeyError, TypeError) as error:
-        raise LedgerError(f"request {entry.digest[:12]} was made with another version of the library") from error
+        raise LedgerError(f"request {entry.digest[:12]} was created with another version of the library") from error
     if name != (embedder.name if embedder else ""):
-        raise LedgerError(f"request {entry.digest[:12]} was made with the embedder {name!r}: give the same")
+        raise LedgerError(f"request {entry.digest[:12]} was created with the embedder {name!r}: use the same one")
     turn = read_turn(source, entry.turn, form=form)
     if turn is None:
-        raise LedgerError(f"{source} has no {entry.turn}: give the file or folder of the evaluation")
+        raise LedgerError(f"{source} has no {entry.turn}: use the file or folder of the evaluation")
     (prompts,) = prompts_of([turn], token_budget=token_budget, config=selection, embedder=embedder)
     if entry.part in _SIDES:
         request = answer_request(prompts, entry.part, config)
@@ -358,6 +358,6 @@ def rebuild(
         request = judge_request(prompts, whole, selected, first=first, config=config)
     if request.digest != entry.digest:
         raise LedgerError(
-            f"request {entry.digest[:12]} cannot be made again: {entry.turn} or the library changed since"
+            f"request {entry.digest[:12]} cannot be rebuilt: {entry.turn} or the library has changed since"
         )
     return request.body

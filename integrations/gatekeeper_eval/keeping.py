@@ -1,4 +1,4 @@
-"""What an agent must remember, as an assertion: a turn that has to be sent with a question."""
+"""An assertion that a turn is sent with a question."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from gatekeeper_core.selection.settings import GatekeeperConfig
 
 Chat = str | os.PathLike[str] | Sequence[Message] | Sequence[Mapping[str, Any]] | ContextGatekeeper
-"""A file in any format that is read, messages, dicts in a provider's format, or a gatekeeper with its turns."""
+"""A file in any supported format, messages, dicts in a provider's format, or a gatekeeper with its turns."""
 
 _SHOWN_CHARACTERS = 160
 _WHY = {
     "no_shared_anchor": "it shares nothing with the question",
     "not_a_candidate": "other turns match better",
-    "low_need": "its need is not worth its tokens",
-    "no_room": "there is no room in the budget",
+    "low_need": "not worth its tokens",
+    "no_room": "no room in the budget",
     "repeat": "it repeats another turn",
 }
 
@@ -42,16 +42,15 @@ def assert_keeps(
     Args:
         chat: the chat without the question. A ``ContextGatekeeper`` selects with its own budget and settings.
         question: what the user asks next.
-        turn: the number of a turn, from 0, negative from the end; or a text that a turn of the chat holds, of which
-            what is sent has to hold it, too.
-        token_budget: for the turns; None: that of ``ContextGatekeeper``.
-        config: of the selection; None: the defaults.
+        turn: number of a turn, from 0, negative from the end; or a text of a turn that must be in what is sent, too.
+        token_budget: token limit of the turns; defaults to that of ``ContextGatekeeper``.
+        config: settings of the selection.
 
     Raises:
-        AssertionError: it is not sent; the message shows what is sent instead, with the needs, and why.
-        ValueError: no turn holds the text.
+        AssertionError: the turn is not sent; the message shows why, and what is sent instead.
+        ValueError: no turn contains the text.
         IndexError: the chat has no such turn.
-        TypeError: a budget or settings are given beside a gatekeeper, which has its own.
+        TypeError: a budget or settings are given with a gatekeeper, which has its own.
 
     >>> chat = [{"role": "user", "content": "The Redis port is 6380."}, {"role": "assistant", "content": "Noted."}]
     >>> assert_keeps(chat, "Which port does Redis use?", "6380").tokens
@@ -71,14 +70,14 @@ def assert_keeps(
     elif token_budget is None and config is None:
         gatekeeper = chat
     else:
-        raise TypeError("a gatekeeper has its own budget and settings: give them where it is made")
+        raise TypeError("a gatekeeper has its own budget and settings: set them when you create it")
     selection = gatekeeper.explain(question)
     texts = [f"{block.user_text}\n{block.assistant_text}" for block in gatekeeper.turns]
     sent = {kept.turn_id: f"{kept.user}\n{kept.assistant}" for kept in selection.turns}
     if isinstance(turn, str):
         wanted = [at for at, text in enumerate(texts) if turn in text]
         if not wanted:
-            raise ValueError(f"no turn of the chat holds {turn!r}")
+            raise ValueError(f"no turn of the chat contains {turn!r}")
         is_kept = any(turn in text for text in sent.values())
     else:
         wanted = [range(len(texts))[turn]]
@@ -102,14 +101,14 @@ def _message(
         if decision.kept_from_coverage is not None:
             ways.append(f"GatekeeperConfig(coverage={decision.kept_from_coverage:g})")
         if decision.kept_with:
-            ways.append(f"a question that names {' or '.join(decision.kept_with)}")
+            ways.append(f"a question that mentions {' or '.join(decision.kept_with)}")
         would = f"; {', or '.join(ways)} would keep it" if ways else ""
         why = "kept, but cut to other sentences" if at in sent else _WHY.get(decision.why, decision.why)
         lines += [f"  turn {at}: {why}{would}", f"    {_shown(texts[at])}"]
     gate = selection.gate
     lines.append(
         f"sent instead: {len(selection.turns)} of {selection.turn_count} turns, {selection.tokens} tokens of a budget "
-        f"of {selection.token_budget}; gate: {gate.decision} ({gate.reason})"
+        f"of {selection.token_budget}; topic: {gate.decision} ({gate.reason})"
     )
     for kept in selection.turns:
         decision = selection.decision(kept.turn_id)

@@ -44,12 +44,12 @@ class Entry(NamedTuple):
 
     @property
     def usage(self) -> Usage | None:
-        """What the model counted, None where it did not say."""
+        """Usage reported by the model, None if it reported none."""
         return self.reply.usage if self.reply else None
 
 
 class Ledger:
-    """A ledger in a file; without one, in memory. Safe to use from several threads, in one process at a time.
+    """A ledger in a file, or in memory; thread-safe, for one process at a time.
 
     A file that does not exist is made by the first entry, readable by its owner alone. A last line that was cut off
     stays in the file and counts as not written.
@@ -58,10 +58,10 @@ class Ledger:
         path: the file.
 
     Attributes:
-        torn: how many lines were cut off.
+        torn: number of lines that were cut off.
 
     Raises:
-        LedgerError: the file cannot be read, or is something else.
+        LedgerError: the file cannot be read, or is not a ledger.
     """
 
     def __init__(self, path: str | None = None) -> None:
@@ -96,7 +96,7 @@ class Ledger:
                 begins = line.startswith(_BEGINNING[: len(line)])
                 if not begins or not isinstance(error, json.JSONDecodeError):
                     raise LedgerError(
-                        f"{self._path}: line {number} is no line of a ledger of version {VERSION}: name another file"
+                        f"{self._path}: line {number} is not a ledger line of version {VERSION}: use another file"
                     ) from error
                 self.torn += 1
                 continue
@@ -111,11 +111,11 @@ class Ledger:
         return iter(tuple(self._entries.values()))
 
     def get(self, digest: str) -> Entry | None:
-        """Return the entry of a request, None where it was not asked."""
+        """Return the entry of a request, or None."""
         return self._entries.get(digest)
 
     def add(self, entry: Entry) -> None:
-        """Write an entry, and wait until the disk has it.
+        """Write an entry, and wait until it is on disk.
 
         Raises:
             LedgerError: it could not be written.
@@ -146,5 +146,5 @@ class Ledger:
                 except OSError as error:
                     raise LedgerError(f"{self._path}: the ledger cannot be written: {error.strerror}") from error
                 if self._ends_open:
-                    raise LedgerError(f"{self._path}: the ledger cannot be written: no space is left on the device")
+                    raise LedgerError(f"{self._path}: the ledger cannot be written: no space left on the device")
             self._entries[entry.digest] = entry

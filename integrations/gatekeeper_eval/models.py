@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 class Reply(NamedTuple):
-    """An answer.
+    """A model's answer.
 
     Attributes:
-        text: what the model says, without its thinking.
-        usage: what it counted, None where it does not say.
+        text: text of the answer, without thinking.
+        usage: reported usage, if any.
     """
 
     text: str
@@ -31,7 +31,7 @@ class Reply(NamedTuple):
 
 
 class Model(Protocol):
-    """Anything that answers the bytes of a request in OpenAI's chat format; from several threads at once."""
+    """A model that answers the bytes of a request in OpenAI's chat format; thread-safe."""
 
     def answer(self, body: bytes) -> Reply:
         """Return the answer.
@@ -73,7 +73,7 @@ class FunctionModel:
             try:
                 functions[name] = getattr(import_module(module), attribute)
             except (ImportError, AttributeError, ValueError) as error:
-                reason = f"no such function ({error}): give package.module:function"
+                reason = f"no such function ({error}): use package.module:function"
                 raise ConfigError(f"--model {name}: {reason}") from error
             if not callable(functions[name]):
                 raise ConfigError(f"--model {name}: must be a function, got {type(functions[name]).__name__}")
@@ -89,10 +89,10 @@ class FunctionModel:
 
 
 class HttpModel:
-    """A model behind an address.
+    """A model behind a URL.
 
     Args:
-        client: who asks it; its limits of answers and its temperature do not count, as the requests hold their own.
+        client: sends the requests; its own answer limit and temperature are ignored.
     """
 
     def __init__(self, client: ChatClient) -> None:
@@ -121,11 +121,11 @@ def _reply_of(said: object) -> Reply:
     choice = choices[0] if isinstance(choices, list) and choices else None
     message = choice.get("message") if isinstance(choice, Mapping) else None
     if not isinstance(choice, Mapping) or not isinstance(message, Mapping):
-        raise ModelRefusedError("the model sent no message: its answer must have choices[0].message")
+        raise ModelRefusedError("the model sent no message: the response must have choices[0].message")
     if message.get("refusal") or choice.get("finish_reason") == "content_filter":
-        raise ModelRefusedError("the model refused to answer: its content rules")
+        raise ModelRefusedError("the model refused to answer because of its content rules")
     content = message.get("content")
     text = split_thinking(content)[1].strip() if isinstance(content, str) else ""
     if not text:
-        raise ModelRefusedError("the model sent no text: raise the limit of its answers if it thinks for long")
+        raise ModelRefusedError("the model sent no text: raise its output limit if it thinks for long")
     return Reply(text, read_usage(said))

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Prompts(NamedTuple):
-    """What a model is sent for one turn, in each of the two ways."""
+    """The two prompts of a turn: the full history, and the selection."""
 
     turn: SampledTurn
     whole: tuple[Message, ...]
@@ -45,7 +45,7 @@ def prompts_of(
     config: GatekeeperConfig | None = None,
     embedder: TextEncoder | None = None,
 ) -> Iterator[Prompts]:
-    """Yield the prompts of turns, in the order given; turns of one conversation stand together, the earliest first.
+    """Yield the prompts of turns, in order; pass turns of one conversation together, earliest first.
 
     The selection is that of ``select_history`` without a state: what the question needs, whatever a provider has
     cached. With the strategy ``cache`` the adapters send more where that is cheaper, never less.

@@ -1,4 +1,4 @@
-"""What users had to say again: the label-free look at a selection, which needs no model.
+"""Reminders: what users brought up again, a check of a selection without labels or a model.
 
 ::
 
@@ -37,7 +37,7 @@ _LEAST_WEIGHT = 0.5
 
 
 class Reminder(NamedTuple):
-    """Something that the user said again, as written.
+    """A thing that the user brought up again, as written.
 
     Its kind is ``correction`` (in a turn that corrects the answer), ``quote`` (quoted, or code) or ``name`` (an
     identifier, version, number, date or amount, a capitalised word within a sentence, a rare run of Chinese).

@@ -47,17 +47,17 @@ _count = TokenEstimator()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvalConfig:
-    """The settings of an evaluation that make its requests.
+    """The request settings of an evaluation.
 
     Attributes:
-        model: the name of the model that answers; of a function its own, ``package.module:function``.
-        judge: the name of the model that judges; "": the same.
-        rubric: the language of the rubric; ``auto``: that of the question.
-        body: fields of every request beside ``model`` and ``messages``, over the defaults ``max_tokens`` and
-            ``temperature: 0``; a field of None is left out.
+        model: name of the model that answers, or a function as ``package.module:function``.
+        judge: name of the model that judges; "" means the same.
+        rubric: language of the rubric; ``auto`` follows the question.
+        body: extra fields of every request, over the defaults ``max_tokens`` and ``temperature: 0``; None removes a
+            field.
 
     Raises:
-        ConfigError: a value is impossible.
+        ConfigError: a value is invalid.
     """
 
     model: str
@@ -67,11 +67,11 @@ class EvalConfig:
 
     def __post_init__(self) -> None:
         if not self.model.strip():
-            raise ConfigError("EvalConfig.model must be the name of a model, got nothing")
+            raise ConfigError("EvalConfig.model must be a model name, got an empty str")
         if self.rubric not in get_args(Rubric):
             raise ConfigError(f'EvalConfig.rubric must be "auto", "en" or "zh", got {self.rubric!r}')
         if taken := {"model", "messages", "stream"} & self.body.keys():
-            raise ConfigError(f"EvalConfig.body must not hold {min(taken)}: the evaluation gives it")
+            raise ConfigError(f"EvalConfig.body must not contain {min(taken)}: the evaluation sets it")
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-ready values; ``EvalConfig(**values)`` without ``rubric_version`` gives an equal one."""
@@ -102,7 +102,7 @@ class Request:
 
     @property
     def most(self) -> Usage:
-        """What it uses at most, by the estimate."""
+        """Estimated upper bound of its usage."""
         return Usage(self.input_tokens, self.output_tokens, model=self.model)
 
 
@@ -142,17 +142,17 @@ def _request(
 
 
 class Asker:
-    """Asks each request once, within a limit of dollars. Safe to use from several threads.
+    """A sender that asks each request once, within a dollar limit; thread-safe.
 
     Args:
-        model: who answers.
-        ledger: what was answered before, and from now on.
-        prices: by the beginning of a model's name.
-        max_dollars: what the requests of this asker may cost together, by what they could cost at most; None: no limit.
+        model: model that answers.
+        ledger: ledger of all answers.
+        prices: prices by the beginning of a model's name.
+        max_dollars: limit of the total cost, by the upper bound of each request; None means no limit.
 
     Attributes:
-        requests_sent: how many requests were sent.
-        dollars: what they cost, of those whose price is known.
+        requests_sent: number of requests sent.
+        dollars: cost of the requests whose price is known.
     """
 
     def __init__(

@@ -34,7 +34,7 @@ _VERDICT = LazyPattern(
 def judge_prompt(
     transcript: str, question: str, answers: tuple[str, str], *, language: Literal["en", "zh"]
 ) -> list[dict[str, str]]:
-    """Return what the judge is sent, in OpenAI's chat format; everything from the logs stands in fences.
+    """Return the prompt of the judge, in OpenAI's chat format; all text from the logs is fenced.
 
     The transcript comes first, so that a provider's prompt cache serves both orders of the answers.
     """

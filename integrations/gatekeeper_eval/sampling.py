@@ -1,4 +1,4 @@
-"""Turns of a user's own logs, sampled by a seed.
+"""Seeded samples of turns from your own logs.
 
 ::
 
@@ -53,7 +53,7 @@ class SampledTurn(NamedTuple):
         past: position of the first message of the turn: those before it are the past.
         question: the user's text.
         answer: the assistant's text of the logs, as a search reads it (``Turn.assistant_text``).
-        next_text: the user's text of the next turn, "" where there is none.
+        next_text: the user's text of the next turn, "" if there is none.
     """
 
     id: TurnId
@@ -69,9 +69,9 @@ class Sample(NamedTuple):
 
     Attributes:
         turns: the turns, by file, conversation and turn.
-        eligible: how many turns could have been sampled.
-        conversations: how many conversations were read.
-        unread: what could not be read.
+        eligible: number of turns to sample from.
+        conversations: number of conversations read.
+        unread: files and conversations that could not be read.
     """
 
     turns: tuple[SampledTurn, ...]
@@ -88,17 +88,17 @@ def sample_turns(
     form: str | None = None,
     least_tokens: int = PASSTHROUGH_BELOW,
 ) -> Sample:
-    """Return so many turns of a file or of the files below a folder, drawn at random; the same for the same seed.
+    """Return a random sample of turns from a file or a folder; the same seed gives the same turns.
 
     Each turn gets a mark by the seed and its place, and the smallest marks win: a larger count keeps the turns of a
     smaller one, and conversations that are added change little.
 
     Args:
-        source: a file in any format that is read, or a folder.
-        count: how many turns at most, >= 1.
-        seed: of the draw.
-        form: the format of the files; None tells it by their content.
-        least_tokens: what the history before a turn has at least: a shorter one is sent whole.
+        source: a file in any supported format, or a folder.
+        count: maximum number of turns, >= 1.
+        seed: seed of the sample.
+        form: format of the files; detected by default.
+        least_tokens: minimum size of the history before a turn; a shorter one is sent in full.
 
     Raises:
         EvalError: nothing could be read, or no turn is long enough.
@@ -126,7 +126,7 @@ def sample_turns(
     if not eligible:
         raise EvalError(
             f"{source}: none of {conversations:,} conversations has a question after {least_tokens} tokens of history; "
-            "a shorter history is sent whole, so there is nothing to compare: give longer chats"
+            "a shorter history is sent in full, so there is nothing to compare: use longer chats"
         )
     return Sample(tuple(sorted(turn for _, turn in drawn)), eligible, conversations, tuple(unread))
 

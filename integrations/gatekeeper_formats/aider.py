@@ -37,7 +37,7 @@ class _Aider(base.Format):
         text = str(next(items).value).replace("\r\n", "\n")
         starts = list(_START.finditer(text))
         if not starts:
-            raise base.PlaceError("is no chat history of Aider: no line begins with # aider chat started at")
+            raise base.PlaceError("is not an Aider chat history: no line starts with # aider chat started at")
         ends = [*(start.start() for start in starts[1:]), len(text)]
         for start, end in zip(starts, ends, strict=True):
             lines = text[start.end() : end].split("\n")

@@ -36,10 +36,10 @@ class Heading(NamedTuple):
     """The entry of one conversation in the list of a file.
 
     Attributes:
-        number: its number in the file, from 1.
-        id: what the file calls it.
-        title: its title.
-        created: when it began, as ``2024-05-31``.
+        number: position in the file, from 1.
+        id: id in the file.
+        title: title of the conversation.
+        created: day on which it began, such as ``2024-05-31``.
     """
 
     number: int
@@ -54,29 +54,29 @@ class Heading(NamedTuple):
 
 
 class FormatError(GatekeeperError):
-    """A file cannot be read as a conversation; the text is one line that names the file and the place."""
+    """A file cannot be read as a conversation; the message is one line with the file and the place."""
 
 
 class AmbiguousConversationError(FormatError):
-    """A file holds several conversations, and it is not clear which one is meant.
+    """A file has several conversations, and the choice is ambiguous.
 
     Attributes:
         headings: the first ten to choose from.
-        count: how many there are.
+        count: number of matching conversations.
         name: the name of the file.
-        wanted: the number, id or title that was given; None where none was.
+        wanted: the given number, id or title, if any.
     """
 
     def __init__(self, headings: Sequence[Heading], *, count: int, name: str, wanted: str | None = None) -> None:
         self.headings, self.count, self.name, self.wanted = tuple(headings), count, name, wanted
         if wanted is None:
-            super().__init__(f"{name}: holds {count:,} conversations: say which by its number, id or title")
+            super().__init__(f"{name}: holds {count:,} conversations: choose one by its number, id or title")
         else:
-            super().__init__(f"{name}: {count:,} conversations match {wanted!a:.80}: give the number of one")
+            super().__init__(f"{name}: {count:,} conversations match {wanted!a:.80}: choose one by its number")
 
 
 class PlaceError(Exception):
-    """What is wrong and where, before the file has its name."""
+    """An error with its place, before the file name is known."""
 
 
 class CutLineError(PlaceError):
@@ -84,12 +84,12 @@ class CutLineError(PlaceError):
 
 
 class Item(NamedTuple):
-    """One value of a file, and where it stands.
+    """A value in a file, and its place.
 
     Attributes:
         value: the value, of any type.
         at: its position among the values of the file, from 0.
-        line: its line, from 1; None where it is an element of a list.
+        line: its line, from 1; None if it is an element of a list.
     """
 
     value: object
@@ -97,7 +97,7 @@ class Item(NamedTuple):
     line: int | None = None
 
     def place(self, noun: str = "message") -> str:
-        """Return where the value stands, for a reader.
+        """Return a readable place of the value.
 
         >>> Item({}, 2).place(), Item({}, 2, 4).place(), Item({}, 2).place("conversation")
         ('message 2 (counting from 0)', 'line 4', 'conversation 3')
@@ -117,7 +117,7 @@ class Loaded(NamedTuple):
 
     Attributes:
         messages: its messages, oldest first.
-        left_out: what was left out of it.
+        left_out: counts by kind of what was left out.
         turns: its turns, where the format has turns of its own.
         usage: the usage of each call of a model, in order; empty where the format reports none.
     """
@@ -253,7 +253,7 @@ def loader(read: Callable[[LeftOut], Reports], *, prefix: str = "") -> Callable[
 
 
 def peeked(items: Items) -> tuple[object, Items]:
-    """Return the first value, None where there is none, and all items."""
+    """Return the first value, None if there is none, and all items."""
     first = next(items, None)
     return (None, items) if first is None else (first.value, chain((first,), items))
 
@@ -302,7 +302,7 @@ def arguments_of(value: object) -> str:
 
 
 def count_media(message: Message, left_out: LeftOut) -> None:
-    """Count the parts of a message that are no text: their place is kept, their data is not."""
+    """Count the parts of a message that are not text: their place is kept, their data is not."""
     if not isinstance(message.content, str):
         left_out.update(part.kind for part in message.content if isinstance(part, MediaPart))
 

@@ -1,6 +1,6 @@
 """The export of ChatGPT: ``conversations.json``, a list of conversations, each a graph of messages.
 
-``mapping`` holds a node for each message; a question that was changed or an answer that was made anew begins another
+``mapping`` holds a node for each message; a question that was changed or an answer that was regenerated begins another
 branch. What the user saw last is the way from ``current_node`` up to the root.
 """
 

@@ -69,7 +69,7 @@ def _shown(messages: list[dict[str, Any]], leaf: object, left_out: base.LeftOut)
     path: dict[int, dict[str, Any]] = {}
     while current is not None:
         if id(current) in path:
-            raise base.PlaceError(f"the parents of message {current.get('uuid')!a:.60} go round in a circle")
+            raise base.PlaceError(f"the parents of message {current.get('uuid')!a:.60} form a cycle")
         path[id(current)] = current
         parent = current.get("parent_message_uuid")
         current = by_id.get(parent) if isinstance(parent, str) else None

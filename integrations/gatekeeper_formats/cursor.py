@@ -80,7 +80,7 @@ class _Cursor(base.Format):
         head = _head(str(next(items).value).replace("\r\n", "\n"))
         if head is None:
             raise base.PlaceError(
-                "is no export of Cursor: it must begin with a line such as _Exported on ... from Cursor_"
+                "is not a Cursor export: it must start with a line such as _Exported on ... from Cursor_"
             )
         said: list[tuple[Role | None, list[str]]] = [(None, [])]
         filled = -1  # the position of the last line that is not blank, in what was said last

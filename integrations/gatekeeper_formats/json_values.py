@@ -71,7 +71,7 @@ class TextSource:
         content = self._stream.read(max(_CHUNK_BYTES, len(self.text)))
         first = not self._bytes_read
         if first and content.startswith(_ZIP):
-            raise PlaceError("is a ZIP archive: unpack it, and give the conversations.json in it")
+            raise PlaceError("is a ZIP archive: unpack it and use the conversations.json inside")
         pending = len(self._decoder.getstate()[0])  # the beginning of a character, from the piece before
         try:
             self.text += self._decoder.decode(content, final=not content)
@@ -179,7 +179,7 @@ def line_value(line: str, number: int) -> object:
     except RecursionError as error:
         raise PlaceError(f"line {number}: {TOO_DEEP}") from error
     except ValueError as error:
-        raise PlaceError(f"line {number}: not JSON that can be read: {_lower(str(error))}") from error
+        raise PlaceError(f"line {number}: unreadable JSON: {_lower(str(error))}") from error
     return value
 
 
@@ -214,7 +214,7 @@ def _value(source: TextSource) -> object:
         except RecursionError as error:
             raise PlaceError(TOO_DEEP) from error
         except ValueError as error:
-            raise PlaceError(f"not JSON that can be read: {_lower(str(error))}") from error
+            raise PlaceError(f"unreadable JSON: {_lower(str(error))}") from error
         length, near_end = stop - source.at, stop > len(source.text) - _LONGEST_WORD
         if near_end and not isinstance(value, (dict, list, str)) and source.more():
             continue  # half a number is a number

@@ -113,7 +113,7 @@ class _Markdown(base.WritableFormat):
         style = next((label.style for label, _ in labelled if label), None)
         if style is None:
             raise base.PlaceError(
-                "is no transcript: no line names a speaker, such as ## User, **Assistant:** or 用户："
+                "is not a transcript: no line names a speaker, such as ## User, **Assistant:** or 用户："
             )
         before: list[str] = []
         said: list[tuple[Role, list[_Line]]] = []

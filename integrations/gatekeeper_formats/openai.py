@@ -8,7 +8,7 @@ from typing import Any
 from gatekeeper_core.messages import Message
 from gatekeeper_formats import base
 
-MIXED = 'mixes {"user", "assistant"} with {"role", "content"}: use one of them in a file'
+MIXED = 'mixes {"user", "assistant"} with {"role", "content"}: use only one of them per file'
 
 
 def message_of_item(item: base.Item, left_out: base.LeftOut) -> Message:
@@ -23,7 +23,7 @@ def message_of_item(item: base.Item, left_out: base.LeftOut) -> Message:
         if "user" in value:
             raise base.PlaceError(f"{place}: {MIXED}")
         if "messages" in value:
-            raise base.PlaceError(f'{place}: holds a conversation of its own ("messages"), among messages')
+            raise base.PlaceError(f'{place}: is a conversation ("messages") in a list of messages')
     return base.message_from(value, place, left_out)
 
 

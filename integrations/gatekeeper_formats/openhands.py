@@ -101,7 +101,7 @@ def _parts(holder: base.Fields, left_out: base.LeftOut) -> list[Part]:
 
 
 class _Reports:
-    """What the events of a conversation report of model calls.
+    """Model calls reported by the events of a conversation.
 
     An event holds the sums of all calls so far, of which each growth is a call, or the provider's own answer, which
     several actions share.
@@ -159,7 +159,7 @@ class _OpenHands(base.Format):
                     call_id = named if cause is None else calls.get(str(cause), named or "")
                     transcript.answer(_parts(event, left_out), call_id=call_id, name=observation)
             else:
-                raise base.PlaceError(f'{place}: must have an "action" or an "observation" that is text')
+                raise base.PlaceError(f'{place}: must have an "action" or an "observation" as text')
             yield reports.of(event)
         yield from transcript.messages
 

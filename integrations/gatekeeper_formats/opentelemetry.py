@@ -114,7 +114,7 @@ def _listed(attributes: base.Fields, key: str, place: str) -> list[Any]:
         try:
             value = json.loads(value)
         except (ValueError, RecursionError) as error:
-            raise base.PlaceError(f'{place}: "{key}" must be JSON: it may have been cut') from error
+            raise base.PlaceError(f'{place}: "{key}" must be JSON: it may have been cut off') from error
     if value is None:
         return []
     if not isinstance(value, list):
@@ -135,7 +135,7 @@ def _messages(values: list[Any], place: str) -> list[TracedMessage]:
         parts, calls, results = _split(base.field_of(message, "parts", list, f"{where}: "), where, left_out)
         messages = list(results)
         if calls and role != "assistant":
-            raise base.PlaceError(f'{where}: only "assistant" may hold a tool_call')
+            raise base.PlaceError(f'{where}: only "assistant" may have a tool_call')
         if role == "tool":
             left_out["orphan_result"] += bool(parts)
         elif parts or calls or not results:
@@ -180,7 +180,7 @@ class _OpenTelemetry(base.Format):
         for entry in conversations_of(_record(span, place) for item in items for span, place in _spans(item)):
             yield entry
         if entry is None:
-            raise base.PlaceError(f'holds no model call with messages: spans need "{_SENT}" or "{_ANSWERED}"')
+            raise base.PlaceError(f'has no model call with messages: spans need "{_SENT}" or "{_ANSWERED}"')
 
 
 FORMAT = _OpenTelemetry()

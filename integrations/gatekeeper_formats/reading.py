@@ -45,15 +45,15 @@ class Conversation:
     """One conversation of a file.
 
     Attributes:
-        form: the name of the file's format.
-        heading: its number, id, title and day in the file.
+        form: name of the file's format.
+        heading: number, id, title and day in the file.
         messages: its messages, oldest first.
         turns: its turns, oldest first.
-        left_out: how many things of each kind the messages do not hold.
-        odd: how many messages no provider accepts as they are, by the rule of ``validate_messages`` that they break.
-        usage: what was reported for each call of a model, in order; empty where the format reports nothing.
-        repeated_speakers: how many messages follow one of the same speaker, where they are far more than in a chat (a
-            sign of doubled lines, or of a format that was misread); else 0.
+        left_out: counts by kind of what the messages do not contain.
+        odd: counts of messages that no provider accepts unchanged, by the ``validate_messages`` rule they break.
+        usage: reported usage of each model call, in order; empty if the format reports none.
+        repeated_speakers: number of messages with the same speaker as the one before, if far more than in a chat (a
+            sign of doubled lines or a wrong format); else 0.
     """
 
     form: str
@@ -67,7 +67,7 @@ class Conversation:
 
 
 class Unread(NamedTuple):
-    """A file, or one conversation of it, that could not be read, and why."""
+    """A file or a conversation that could not be read, and the reason."""
 
     file: str
     reason: str
@@ -86,14 +86,14 @@ def read_conversation(
 
     Args:
         file: a path, or an open binary file; UTF-8 with or without a byte order mark, with any line ends.
-        form: the name of its format, one of ``READABLE``; None tells it by the content.
-        conversation: which conversation, by number (from 1), id, title, or a part of a title that no other has.
-        name: the name of the file in errors; its path if None.
+        form: name of its format, one of ``READABLE``; detected by default.
+        conversation: the conversation to read, by number (from 1), id, title or a unique part of a title.
+        name: name of the file in errors; defaults to its path.
         progress: is called with the number of bytes of each piece that is read.
 
     Raises:
         FormatError: the file cannot be opened, decoded or understood.
-        AmbiguousConversationError: it holds several conversations, and it is not clear which one is meant.
+        AmbiguousConversationError: the file has several conversations, and the choice is ambiguous.
 
     >>> import io
     >>> chat = io.BytesIO(b'{"user": "hi", "assistant": "hello"}\n')
@@ -113,10 +113,10 @@ def read_conversations(
     name: str | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Iterator[Conversation]:
-    """Yield every conversation of a file in its order; one is held in memory at a time.
+    """Yield every conversation of a file in order; only one is held in memory at a time.
 
-    Arguments as for :func:`read_conversation`. A conversation that is broken ends the iteration;
-    :func:`list_conversations` and :func:`read_conversation` read the others.
+    Arguments as for :func:`read_conversation`. A broken conversation ends the iteration; :func:`list_conversations` and
+    :func:`read_conversation` read the others.
 
     Raises:
         FormatError: the file cannot be opened, decoded or understood.
@@ -134,7 +134,7 @@ def list_conversations(
     name: str | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> list[Heading]:
-    """Return number, id, title and day of each conversation of a file, in its order.
+    """Return number, id, title and day of each conversation of a file, in order.
 
     Arguments and errors as for :func:`read_conversation`.
     """
@@ -144,14 +144,14 @@ def list_conversations(
 
 
 def write_messages(messages: Sequence[Message], form: str) -> tuple[str, LeftOut]:
-    r"""Return the text of a file in a format, and how many things of each kind the format cannot hold.
+    r"""Return the text of a file in a format, and counts by kind of what the format cannot hold.
 
     Args:
         messages: the conversation, oldest first.
-        form: the name of the format, one of ``WRITABLE``.
+        form: name of the format, one of ``WRITABLE``.
 
     Raises:
-        ValueError: the format is not one that is written.
+        ValueError: the format cannot be written.
 
     >>> write_messages([Message("user", "hi"), Message("assistant", "hello", id="m1")], "pairs")
     ('{"user": "hi", "assistant": "hello"}\n', Counter({'message_field': 1}))
@@ -165,7 +165,7 @@ def write_messages(messages: Sequence[Message], form: str) -> tuple[str, LeftOut
 
 
 def conversation_files(folder: str, unread: list[Unread]) -> list[str]:
-    """Return the files below a folder that may hold conversations, sorted; unreadable folders go to ``unread``.
+    """Return the files below a folder that may contain conversations, sorted; unreadable folders go to ``unread``.
 
     Hidden folders below it and symbolic links are skipped.
     """
@@ -190,7 +190,7 @@ def readable_conversations(
     form: str | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Iterator[Conversation]:
-    """Yield each conversation of a file that can be read; the others go to ``unread``.
+    """Yield each readable conversation of a file; the others go to ``unread``.
 
     Args:
         source: the path of the file, or a stream, where the first broken conversation is the end.
@@ -254,7 +254,7 @@ def _entries(stream: BinaryIO, form: str | None, progress: Callable[[int], None]
     source = TextSource(stream, progress=progress)
     first = source.skip_white()
     if not first:
-        raise PlaceError("holds no messages: it is empty")
+        raise PlaceError("is empty: it has no messages")
     texts = [known for known in TEXT_FORMATS if form == known.name or (form is None and first not in "[{")]
     if texts:
         text = source.rest()
@@ -286,7 +286,7 @@ def _only(entries: Iterator[Entry], name: str) -> tuple[Heading, Entry]:
     """Return the conversation of a file that holds one; of an empty store, one without messages."""
     first = next(entries, None)
     if first is None:
-        raise PlaceError("holds no conversation")
+        raise PlaceError("has no conversation")
     shown = [first.heading(1)]
     count = 1
     for count, entry in enumerate(entries, 2):
@@ -314,7 +314,7 @@ def _matching(entries: Iterator[Entry], wanted: str, name: str) -> tuple[Heading
         if rank == 0:
             break
     if not first:
-        raise FormatError(f"{name}: none of its {count:,} conversations has the number, id or title {wanted!a:.80}")
+        raise FormatError(f"{name}: no conversation among its {count:,} has the number, id or title {wanted!a:.80}")
     best = min(first)
     if len(alike[best]) > 1:
         shown = alike[best][:_SHOWN_CONVERSATIONS]

@@ -104,5 +104,5 @@ def format_of(items: Items, *, whole_file: bool) -> tuple[Format, Items]:
     elif found is None and isinstance(value, dict) and not value.keys() & _NEARLY:
         keys = ", ".join(f"{key!a:.40}" for key in list(value)[:_SHOWN_KEYS]) or "none"
         where = "it" if whole_file or first is None else "its first line" if first.line else "its first element"
-        raise PlaceError(f"holds no known format: {where} has the keys {keys}; known are {', '.join(READABLE)}")
+        raise PlaceError(f"is in no known format: {where} has the keys {keys}; known formats are {', '.join(READABLE)}")
     return found or (openai.LIST if whole_file or value is None else pairs.FORMAT), chain(read, items)

@@ -108,21 +108,21 @@ def branch_of(nodes: base.Fields, current: object, keys: TreeKeys) -> list[str]:
     """Return the names of the nodes from the root to the current one; None stands for the only end there is.
 
     Raises:
-        PlaceError: a node is missing or no object, the parents go round in a circle, or several branches have an end.
+        PlaceError: a node is missing or no object, the parents form a cycle, or several branches have a last message.
     """
     if current is None:
         named = (node.get(keys.parent) for node in nodes.values() if isinstance(node, dict))
         parents = {parent for parent in named if isinstance(parent, str)}
         ends = [name for name in nodes if name not in parents]
         if len(ends) > 1 or (nodes and not ends):
-            raise base.PlaceError(f'"{keys.current}" is missing, and {len(ends)} branches have an end')
+            raise base.PlaceError(f'"{keys.current}" is missing, and {len(ends)} branches have a last message')
         current = ends[0] if ends else None
     path: dict[str, None] = {}
     while current is not None:
         if not isinstance(current, str):
             raise base.PlaceError(f"the name of a node must be text, got {base.kind_of(current)}")
         if current in path:
-            raise base.PlaceError(f"the parents of node {current!a:.60} go round in a circle")
+            raise base.PlaceError(f"the parents of node {current!a:.60} form a cycle")
         if current not in nodes:
             raise base.PlaceError(f'node {current!a:.60} is missing in "{keys.nodes}"')
         path[current] = None

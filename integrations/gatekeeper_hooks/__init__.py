@@ -1,6 +1,6 @@
-"""The gatekeeper on the hooks of other frameworks, one module each, and the selector that they share.
+"""Hooks for other frameworks, one module each, and the selector they share.
 
-Each name is imported when it is first used, so that it needs only its own framework.
+Each name is imported on first use, so that it needs only its own framework.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The assembly policy of AG2: the stream keeps every event, the model gets what it needs."""
+"""An assembly policy for AG2: the stream keeps every event, the model gets what it needs."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 
 class GatekeeperPolicy(Hook):
-    """An assembly policy that sends the events that the question needs; the stream keeps all of them.
+    """An assembly policy that sends the events the question needs; the stream keeps them all.
 
     Put it behind policies that add to the context. The thread is the stream, so agents and streams may share a policy.
 
     Args:
-        config: the settings; None: ``HistoryConfig()``.
-        model: its name, for its prices and, without a budget, its context window.
-        options: as of ``NativeSelector``: ``token_budget``, ``strategy`` and more.
+        config: the settings; default to ``HistoryConfig()``.
+        model: name of the model, for its prices and, without a budget, its context window.
+        options: as for ``NativeSelector``: ``token_budget``, ``strategy`` and more.
 
     Attributes:
-        name: of the policy.
-        model: see above; may be set later.
+        name: name of the policy.
+        model: as above; may be changed later.
         selector: the selector of all streams.
     """
 
@@ -40,7 +40,7 @@ class GatekeeperPolicy(Hook):
     async def apply(
         self, prompts: list[str], events: list[BaseEvent], context: Context
     ) -> tuple[list[str], list[BaseEvent]]:
-        """Return the prompts as they are, and the events to send."""
+        """Return the prompts unchanged, and the events to send."""
         *spans, rest = spans_of(events)
         sent = await asyncio.to_thread(
             self.selector.select_objects,

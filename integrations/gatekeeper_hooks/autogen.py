@@ -1,4 +1,4 @@
-"""The model context of AutoGen: it stores every message, the agent gets what it needs."""
+"""A model context for AutoGen: it stores every message, the agent gets what it needs."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 
 
 class GatekeeperChatCompletionContext(Hook, ChatCompletionContext):
-    """A model context that sends the turns that the question needs; it stores all messages.
+    """A model context that sends the turns the question needs, and stores all messages.
 
     One context holds one conversation: give each agent its own.
 
     Args:
-        config: the settings; None: ``HistoryConfig()``.
-        initial_messages: as in every context of AutoGen.
-        fixed: texts that the agent sends beside the context: its system message, its tools.
-        model: its name, for its prices and, without a budget, its context window.
-        thread: names the conversation for a store in ``states``; None: unnamed.
-        options: as of ``NativeSelector``: ``token_budget``, ``strategy`` and more.
+        config: the settings; default to ``HistoryConfig()``.
+        initial_messages: as in any AutoGen context.
+        fixed: texts that the agent sends with the context: its system message, its tools.
+        model: name of the model, for its prices and, without a budget, its context window.
+        thread: name of the conversation for a store in ``states``, if it has one.
+        options: as for ``NativeSelector``: ``token_budget``, ``strategy`` and more.
 
     Attributes:
         selector: the selector of this conversation.
-        fixed: see above, like ``model`` and ``thread``; may be set later.
+        fixed: as above, like ``model`` and ``thread``; may be changed later.
         model: see ``fixed``.
         thread: see ``fixed``.
     """

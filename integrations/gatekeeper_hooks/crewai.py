@@ -1,4 +1,4 @@
-"""The gatekeeper as hooks of CrewAI around each call of a model.
+"""Hooks for CrewAI around each model call.
 
 ::
 
@@ -36,13 +36,13 @@ class _Shortened(NamedTuple):
 
 
 class GatekeeperHooks(Hook):
-    """Hooks that send the messages that the task needs; agents, tasks and crews may share them.
+    """Hooks that send the messages the task needs; agents, tasks and crews may share them.
 
-    CrewAI prints an error in a hook and calls the model with the messages as they are.
+    If a hook fails, CrewAI prints the error and calls the model with unchanged messages.
 
     Args:
-        config: the settings; None: ``HistoryConfig()``.
-        options: as of ``NativeSelector``: ``token_budget``, ``strategy`` and more.
+        config: the settings; default to ``HistoryConfig()``.
+        options: as for ``NativeSelector``: ``token_budget``, ``strategy`` and more.
 
     Attributes:
         selector: the selector of all conversations.
@@ -53,17 +53,17 @@ class GatekeeperHooks(Hook):
         self._shortened: LruCache[int, _Shortened] = LruCache(max_entries=self.selector.threads.config.max_threads)
 
     def register(self) -> None:
-        """Register the hooks for the calls of all models; an executor reads them when it is made."""
+        """Register the hooks for all model calls; an executor reads them when it is created."""
         register_before_llm_call_hook(self.before_llm_call)
         register_after_llm_call_hook(self.after_llm_call)
 
     def unregister(self) -> None:
-        """Take the hooks away again."""
+        """Remove the hooks."""
         unregister_before_llm_call_hook(self.before_llm_call)
         unregister_after_llm_call_hook(self.after_llm_call)
 
     def before_llm_call(self, context: LLMCallHookContext) -> None:
-        """Leave the messages to send in the list of the call."""
+        """Reduce the list of the call to the messages to send."""
         self.after_llm_call(context)
         messages: list[Any] = context.messages
         executor: Any = context.executor
@@ -74,7 +74,7 @@ class GatekeeperHooks(Hook):
         messages[:] = sent
 
     def after_llm_call(self, context: LLMCallHookContext) -> None:
-        """Put the whole list back, unless somebody else has changed it."""
+        """Restore the whole list, unless other code has changed it."""
         messages: list[Any] = context.messages
         shortened = self._shortened.pop(id(messages))
         if shortened is None or len(messages) < len(shortened.sent):

@@ -1,4 +1,4 @@
-"""A callback of LiteLLM, for ``acompletion``, its ``Router`` and its proxy: the model gets what it needs.
+"""A callback for LiteLLM's ``acompletion``, ``Router`` and proxy: the model gets what it needs.
 
 ::
 
@@ -30,17 +30,17 @@ _MESSAGES_OF = {"acompletion": "messages", "anthropic_messages": "messages", "ar
 
 
 class GatekeeperCallback(Hook, CustomLogger):  # type: ignore[misc] # see pyproject.toml
-    """A callback for ``litellm.callbacks`` that selects from the messages of each call; pass ``messages`` by name.
+    """A callback for ``litellm.callbacks`` that selects from the messages of each call; pass ``messages`` by keyword.
 
     The thread is the caller's session id (``litellm_session_id``, or ``session_id`` in ``metadata``); a request without
     one belongs to the conversation whose latest messages are its beginning. In the proxy each API key is a tenant.
-    Tools and system prompts that are arguments of their own are counted beside the messages.
+    Tools and system prompts in their own arguments are counted as well.
 
     Before ``litellm.completion``, which has no such hook, call ``callback.selector.select(messages)``.
 
     Args:
-        config: the settings; None: ``HistoryConfig()``.
-        options: as in ``NativeSelector``: ``token_budget``, ``strategy``, ``coverage``, ``keep_newest`` and more.
+        config: the settings; default to ``HistoryConfig()``.
+        options: as for ``NativeSelector``: ``token_budget``, ``strategy``, ``coverage``, ``keep_newest`` and more.
 
     Attributes:
         selector: the selector of all conversations.
@@ -55,7 +55,7 @@ class GatekeeperCallback(Hook, CustomLogger):  # type: ignore[misc] # see pyproj
         self._requests: WeakKeyDictionary[Any, str] = WeakKeyDictionary()
 
     async def async_pre_call_deployment_hook(self, kwargs: dict[str, Any], call_type: Any) -> dict[str, Any] | None:
-        """Return the arguments of the call with the messages to send, None for a call that is no chat."""
+        """Return the arguments of the call with the messages to send, None if the call is not a chat."""
         kind, request = getattr(call_type, "value", ""), kwargs.get("litellm_logging_obj")
         name = _MESSAGES_OF.get(kind, "")
         messages = kwargs.get(name)
@@ -75,7 +75,7 @@ class GatekeeperCallback(Hook, CustomLogger):  # type: ignore[misc] # see pyproj
         return {**kwargs, name: [own.get(id(item), item) for item in sent]}
 
     async def async_log_success_event(self, kwargs: Any, response_obj: Any, start_time: Any, end_time: Any) -> None:  # noqa: ARG002 - part of the hook
-        """Correct the account of a named thread by the usage that the provider reports."""
+        """Correct the costs of a named thread with the usage that the provider reports."""
         thread, tenant = _names(kwargs.get("litellm_params") or {})
         usage = read_usage(response_obj)
         if usage and thread is not None:

@@ -1,4 +1,4 @@
-"""A selector for the histories of many threads, as lists of dicts in the format of a provider.
+"""A selector for histories as lists of dicts in a provider's format, for many threads.
 
 ::
 
@@ -35,12 +35,12 @@ Object = TypeVar("Object")
 
 
 class NativeCall(NamedTuple):
-    """One call of a model, selected.
+    """A model call after selection.
 
     Attributes:
         items: the items to send; in shadow mode all of them.
-        view: the view that says why.
-        thread: the name of the conversation, for ``NativeSelector.threads.report``.
+        view: the view, with the reasons.
+        thread: name of the conversation, for ``NativeSelector.threads.report``.
     """
 
     items: list[Any]
@@ -62,14 +62,14 @@ class NativeOptions(TypedDict, total=False):
 
 @with_suggestions(NativeOptions)
 class NativeSelector:
-    """A selector for lists of dicts: OpenAI chat, OpenAI Responses, Anthropic or Gemini; the items show which.
+    """A selector for lists of dicts: OpenAI chat, OpenAI Responses, Anthropic or Gemini, which it detects.
 
-    Safe to use from several threads; calls of one conversation wait for each other. An unnamed list belongs to the
-    conversation whose latest list is its beginning.
+    Thread-safe; calls of one conversation wait for each other. An unnamed list belongs to the conversation that it
+    continues.
 
     Args:
-        config: the settings; None: ``HistoryConfig()``.
-        token_budget: as in ``HistoryConfig``, like ``strategy``, ``coverage`` and ``keep_newest``; each wins over
+        config: the settings; default to ``HistoryConfig()``.
+        token_budget: as in ``HistoryConfig``, like ``strategy``, ``coverage`` and ``keep_newest``; each overrides
             ``config``.
         strategy: see ``token_budget``.
         coverage: see ``token_budget``.
@@ -77,8 +77,8 @@ class NativeSelector:
         options: ``NativeOptions``. A function in ``pinned`` or ``exclude`` reads a ``Message``.
 
     Attributes:
-        threads: the selector over our messages, with the view and the account of each thread.
-        last_view: the latest view, whatever the thread; its positions are in the list of that call. None before it.
+        threads: the underlying selector, with the view and the costs of each thread.
+        last_view: the latest view of any thread, with positions in the list of that call; None before the first.
 
     Raises:
         ConfigError: a number is out of range.
@@ -109,7 +109,7 @@ class NativeSelector:
         self.last_view: HistoryView | None = None
 
     def select(self, items: Sequence[Mapping[str, Any]], **arguments: Any) -> tuple[list[Any], HistoryView]:
-        """Return the items to send, and the view that says why; arguments as for :meth:`call`."""
+        """Return the items to send, and the view with the reasons; arguments as for :meth:`call`."""
         return self.call(items, **arguments)[:2]
 
     def call(
@@ -121,14 +121,14 @@ class NativeSelector:
         thread: Hashable = None,
         tenant: str = "default",
     ) -> NativeCall:
-        """Select for one call of a model.
+        """Select for one model call.
 
         Args:
-            items: the whole conversation, as a list or read; never changed. Positions of the view are in this list.
-            fixed: texts that are sent beside the items, such as a system prompt and tools.
-            model: its name, for its prices and, without a budget, its context window.
-            thread: names the conversation; None: see the class.
-            tenant: of the thread: threads of two tenants share nothing, even under the same name.
+            items: the whole conversation, as a list or already read; never changed. Positions are in this list.
+            fixed: texts sent with the items, such as a system prompt and tools.
+            model: name of the model, for its prices and, without a budget, its window.
+            thread: name of the conversation; if None, it is recognised by its beginning.
+            tenant: tenant of the thread; tenants share nothing, even under the same name.
 
         Raises:
             MessageFormatError: see ``read_messages``.
@@ -155,7 +155,7 @@ class NativeSelector:
         write: Callable[[Object, Mapping[str, Any]], Object],
         **arguments: Any,
     ) -> list[Object]:
-        """Return the messages of a framework to send: its own objects, but for those that the view replaces.
+        """Return the framework's messages to send: its own objects, except those that the view replaces.
 
         Args:
             objects: the whole conversation, in the framework's messages; read, never changed.

@@ -1,4 +1,4 @@
-"""The call-model input filter of the OpenAI Agents SDK: the session keeps everything, the model gets what it needs."""
+"""An input filter for the OpenAI Agents SDK: the session keeps everything, the model gets what it needs."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 class GatekeeperInputFilter(Hook):
     """A filter for ``RunConfig(call_model_input_filter=...)`` that selects from the items of each model call.
 
-    It sees no name of a session, so a list of items belongs to the conversation whose latest list is its beginning.
-    Counted beside the items are the agent's instructions and function tools. Handoffs and the tools of MCP servers are
-    not: leave room for them with ``HistoryConfig(reserve_tokens=...)``.
+    It gets no session name, so a list of items belongs to the conversation that it continues. The agent's instructions
+    and function tools are counted, too; handoffs and the tools of MCP servers are not: leave room for them with
+    ``HistoryConfig(reserve_tokens=...)``.
 
     Args:
-        config: the settings; None: ``HistoryConfig()``.
-        options: as in ``NativeSelector``: ``token_budget``, ``strategy``, ``coverage``, ``keep_newest`` and more.
+        config: the settings; default to ``HistoryConfig()``.
+        options: as for ``NativeSelector``: ``token_budget``, ``strategy``, ``coverage``, ``keep_newest`` and more.
 
     Attributes:
         selector: the selector of all conversations.

@@ -1,4 +1,4 @@
-"""A capability of Pydantic AI: the run stores the whole history, the model gets what it needs."""
+"""A capability for Pydantic AI: the run stores the whole history, the model gets what it needs."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 class GatekeeperHistoryProcessor(Hook, AbstractCapability[Any]):
-    """A history processor for ``Agent(capabilities=[...])`` that changes the request and not the stored history.
+    """A history processor for ``Agent(capabilities=[...])`` that changes the request, not the stored history.
 
     It runs after all other capabilities, before each request to the model. The thread is the conversation of the run;
     the instructions and tools of the request are counted beside the messages.
 
     Args:
-        config: the settings; None: ``HistoryConfig()``.
-        options: as in ``NativeSelector``: ``token_budget``, ``strategy``, ``coverage``, ``keep_newest`` and more.
+        config: the settings; default to ``HistoryConfig()``.
+        options: as for ``NativeSelector``: ``token_budget``, ``strategy``, ``coverage``, ``keep_newest`` and more.
 
     Attributes:
         selector: the selector of all conversations.
@@ -38,7 +38,7 @@ class GatekeeperHistoryProcessor(Hook, AbstractCapability[Any]):
     """
 
     def get_ordering(self) -> CapabilityOrdering:
-        """Return the place behind all other capabilities, so that none stores the selection as the history."""
+        """Return the position after all other capabilities, so that none stores the selection as history."""
         return CapabilityOrdering(position="innermost")
 
     def select_messages(
@@ -90,7 +90,7 @@ class GatekeeperHistoryProcessor(Hook, AbstractCapability[Any]):
         request_context: ModelRequestContext,  # noqa: ARG002 - part of the hook
         response: ModelResponse,
     ) -> ModelResponse:
-        """Correct the account of the thread by the usage that the provider reports."""
+        """Correct the costs of the thread with the usage that the provider reports."""
         usage = read_usage(response.usage, model=response.model_name)
         if usage and ctx.conversation_id is not None:
             self.selector.threads.report(usage, thread=ctx.conversation_id)

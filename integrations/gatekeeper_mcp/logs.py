@@ -27,11 +27,10 @@ _TENANT = "logs"
 
 
 class LogSearch(ChatSearch):
-    """A search across the conversations in a folder, read into memory; each call first reads the files that changed.
+    """A search across the conversations in a folder, held in memory; each call first reads changed files.
 
     Args:
-        folder: the folder; hidden folders below it and symbolic links are skipped, and so are files that hold no
-            conversation.
+        folder: the folder; hidden folders, symbolic links and files without a conversation are skipped.
     """
 
     def __init__(self, folder: str) -> None:
@@ -43,7 +42,7 @@ class LogSearch(ChatSearch):
         self._lock = Lock()
 
     def search(self, query: str, /, *, limit: int = 5) -> ChatHits:
-        """Return the turns that share most with a query, as every ``ChatSearch`` does; ``pending`` is always 0."""
+        """Return the turns that best match a query, as every ``ChatSearch`` does; ``pending`` is always 0."""
         check_search(query, limit)
         with self._lock:
             self._read_changes()

@@ -80,21 +80,21 @@ ORDER BY sum(idf * tf * {K1 + 1} / (tf + {K1} * ({1 - B} + {B} * length / ?::flo
 
 
 class PostgresIndex(ChatIndex):
-    """A search across threads in the database of a ``PostgresStore``, safe to call from any number of processes.
+    """A search across threads in the database of a ``PostgresStore``, for any number of processes.
 
     Args:
-        threads: whose threads; their store is a ``PostgresStore``. The first index makes the tables, for which the role
-            needs the right.
+        threads: the threads to search, of a ``PostgresStore``. The first index creates the tables, which the role must
+            be allowed to do.
 
     Raises:
-        ConfigError: the store is another one.
-        StorageError: the server cannot be reached, or the tables cannot be made.
+        ConfigError: the store is not a ``PostgresStore``.
+        StorageError: the server cannot be reached, or the tables cannot be created.
     """
 
     def __init__(self, threads: UserThreads) -> None:
         super().__init__(threads)
         if not isinstance(threads.store, PostgresStore):
-            raise ConfigError("a PostgresIndex needs threads of a PostgresStore")
+            raise ConfigError("a PostgresIndex needs the threads of a PostgresStore")
         self._store = threads.store
         self._scope = scope_of(threads)
         self._key = self._store._key(threads.tenant), self._scope

@@ -56,14 +56,14 @@ _LIGHTEST = 0.4  # weight of a term below which it counts only where the query h
 
 @dataclass(frozen=True, slots=True)
 class ChatHit:
-    """A turn that was found.
+    """A search hit: one turn.
 
     Attributes:
-        thread: the id of its thread.
+        thread: id of its thread.
         seq: sequence number of its first message.
-        date: the day on which it was written, as ``2025-03-08``, or None where the messages do not tell.
-        matched: the words of the query that it holds, in the query's order: the reason why it was found.
-        user: what the user said, or the sentences of it that matter.
+        date: day on which it was written, such as ``2025-03-08``, or None if unknown.
+        matched: words of the query that it contains, in the query's order.
+        user: the user's text, or the sentences that matter.
         assistant: the answer, likewise.
     """
 
@@ -80,7 +80,7 @@ class ChatHits:
     """The result of a search.
 
     Attributes:
-        hits: the turns that were found, best first.
+        hits: the turns found, best first.
         pending: threads with messages that are not indexed yet; the next searches index them.
     """
 
@@ -89,19 +89,19 @@ class ChatHits:
 
 
 class ChatSearch(Protocol):
-    """A search across the threads of one user, who is named when it is made."""
+    """A search across the threads of one user."""
 
     def search(self, query: str, /, *, limit: int = 5) -> ChatHits:
-        """Return the turns that share most with a query, best first.
+        """Return the turns that best match a query, best first.
 
         Raises:
-            TypeError: the query is no text, or the limit no whole number.
-            ConfigError: the query is blank, or the limit is not in 1 to 20.
+            TypeError: the query is not a str, or the limit not an int.
+            ConfigError: the query is blank, or the limit is not between 1 and 20.
             StorageError: the store or the index cannot be read.
         """
 
     def read(self, thread: str, /) -> tuple[Message, ...]:
-        """Return the messages of a thread, oldest first; none where the user has no such thread."""
+        """Return the messages of a thread, oldest first; none if the user has no such thread."""
 
 
 class IndexedThread(NamedTuple):
@@ -145,8 +145,8 @@ class Frequencies(NamedTuple):
     """Counts of indexed turns.
 
     Attributes:
-        turns: how many there are.
-        by_term: how many hold a term; a term of none is missing.
+        turns: number of turns.
+        by_term: number of turns with a term; terms without turns are missing.
         mean_length: the mean number of terms of a turn, where the database does not rank by its own.
     """
 
@@ -176,14 +176,14 @@ def scope_of(threads: UserThreads) -> bytes:
 def check_search(query: str, limit: int) -> None:
     """Check the arguments of a search."""
     if not check_str("query", query).strip():
-        raise ConfigError("query must not be blank: give words that were used in the chats")
+        raise ConfigError("query must not be blank: use words from the chats")
     check_tokens("limit", limit, at_least=1)
     if limit > MAX_HITS:
-        raise ConfigError(f"limit must be 1 to {MAX_HITS}, got {limit}")
+        raise ConfigError(f"limit must be between 1 and {MAX_HITS}, got {limit}")
 
 
 class ChatIndex(ChatSearch):
-    """A ``ChatSearch`` over an index in a database, which a subclass gives.
+    """A ``ChatSearch`` over an index in a database, which a subclass provides.
 
     The index follows the store by sequence numbers: each search first reads what is new.
     """
@@ -194,7 +194,7 @@ class ChatIndex(ChatSearch):
         self._version: object = None  # of the store when everything in it was indexed
 
     def search(self, query: str, /, *, limit: int = 5) -> ChatHits:
-        """Return the turns that share most with a query, as every ``ChatSearch`` does."""
+        """Return the turns that best match a query, as every ``ChatSearch`` does."""
         check_search(query, limit)
         pending = self.update()
         terms = list(query_terms(query))
@@ -211,10 +211,10 @@ class ChatIndex(ChatSearch):
         return self.threads.read(thread)
 
     def close(self) -> None:
-        """Close what the index holds open."""
+        """Close the index."""
 
     def update(self, *, max_messages: int = _MESSAGES_A_SEARCH) -> int:
-        """Index messages that are new, about so many at most, and return how many threads have more."""
+        """Index about so many new messages, and return the number of threads with more."""
         version = self.threads.version()
         if version == self._version:
             return 0
@@ -248,7 +248,7 @@ class ChatIndex(ChatSearch):
         return 0
 
     def remove(self, threads: Sequence[str]) -> None:
-        """Remove threads from the index, and clear their terms from the database; the next search reads them again."""
+        """Remove threads and their terms from the index; the next search reads them again."""
         self._version = None
         self._remove(threads)
 

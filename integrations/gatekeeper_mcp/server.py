@@ -78,8 +78,8 @@ class ChatTools:
     """The tools over the chats of one user, as an MCP server calls them.
 
     Args:
-        searches: where the user's chats are; hits of several are taken in turn.
-        thread: the id of the chat that a call is about where it names none; None: each call must name one.
+        searches: searches over the user's chats; hits of several are interleaved.
+        thread: id of the default chat of a call; with None each call must name one.
     """
 
     def __init__(self, searches: Sequence[ChatSearch], *, thread: str | None = None) -> None:
@@ -91,18 +91,18 @@ class ChatTools:
     def recall_earlier(
         self, query: Query, thread: Thread = None, limit: TokenLimit = RECALL_BUDGET_TOKENS
     ) -> Annotated[CallToolResult, RecalledTurns]:
-        """Return the turns of one chat that a query asks for."""
+        """Return the turns of one chat that match a query."""
         name = thread or self._thread
         if not query.strip():
-            raise ToolError("query must not be blank: give words that were used in the chat")
+            raise ToolError("query must not be blank: use words from the chat")
         if name is None:
-            raise ToolError("thread is missing: give the id of a chat, as search_chats gives it")
+            raise ToolError("thread is missing: pass a chat id from search_chats")
         try:
             messages = next(filter(None, (search.read(name) for search in self._searches)), ())
         except GatekeeperError as error:
             raise ToolError(str(error)) from error
         if not messages:
-            raise ToolError(f"there is no chat {name!a:.80}: give an id as search_chats gives it")
+            raise ToolError(f"no chat {name!a:.80}: pass a chat id from search_chats")
         past = read_history(messages, all_past=True).past
         with self._lock:
             gatekeeper = self._gatekeeper_of(name)
@@ -111,7 +111,7 @@ class ChatTools:
         return _result(text, RecalledTurns(name, "" if text == NOTHING_EARLIER else text))
 
     def search_chats(self, query: Query, limit: HitLimit = 5) -> Annotated[CallToolResult, ChatHits]:
-        """Return the turns of all chats that share most with a query."""
+        """Return the turns of all chats that best match a query."""
         try:
             found = [search.search(query, limit=limit) for search in self._searches]
         except GatekeeperError as error:
@@ -129,7 +129,7 @@ def chat_server(*searches: ChatSearch, thread: str | None = None) -> MCPServer:
 
     Args:
         searches: where the user's chats are.
-        thread: the id of the chat that ``recall_earlier`` reads where a call names none.
+        thread: id of the chat that ``recall_earlier`` reads by default.
     """
     server = MCPServer(
         "context-gatekeeper", instructions=_INSTRUCTIONS, version=__version__, log_level="WARNING", subscriptions=False

@@ -48,7 +48,7 @@ _BUSY_SECONDS = 5.0
 
 
 def index_file(store_file: str, threads: UserThreads) -> str:
-    """Return where the index of a user's threads lies: in a folder beside the file of the store.
+    """Return the path of the index of a user's threads, in a folder next to the file of the store.
 
     >>> from gatekeeper_core.storage.sqlite import InMemoryStore
     >>> from gatekeeper_mcp.threads import UserThreads
@@ -59,16 +59,16 @@ def index_file(store_file: str, threads: UserThreads) -> str:
 
 
 def delete_indexes(store_file: str) -> None:
-    """Delete the indexes beside the file of a store, with all terms in them; the next searches build them again."""
+    """Delete the indexes next to the file of a store; the next searches rebuild them."""
     shutil.rmtree(f"{store_file}{_FOLDER}", ignore_errors=True)
 
 
 class SQLiteIndex(ChatIndex):
-    """A search across threads by SQLite's FTS5, safe to call from several threads and processes.
+    """A search across threads with SQLite's FTS5, for several threads and processes.
 
     Args:
-        threads: whose threads.
-        path: the file of the index, for these threads alone; its folder is made. None: in memory.
+        threads: the threads to search.
+        path: file of the index, only for these threads; its folder is created. Defaults to memory.
 
     Raises:
         StorageError: the file cannot be used, or SQLite was built without FTS5.
@@ -92,7 +92,7 @@ class SQLiteIndex(ChatIndex):
                 for statement in _TABLES if version == 0 else ():
                     connection.execute(statement)
             if version not in (0, _VERSION):
-                raise StorageError(f"{self.place}: another version of this library wrote it: delete the file")
+                raise StorageError(f"{self.place}: written by another version of this library: delete the file")
             unused.pop_all()
 
     def close(self) -> None:
@@ -173,10 +173,10 @@ class SQLiteIndex(ChatIndex):
         try:
             yield
         except OSError as error:
-            raise StorageError(f"{self.place}: its folder cannot be made ({error.strerror})") from error
+            raise StorageError(f"{self.place}: its folder cannot be created ({error.strerror})") from error
         except sqlite3.Error as error:
             words = str(error).lower()
-            reason = "the search index cannot be used: delete the file, the next searches build it again"
+            reason = "the search index is unusable: delete the file; the next search rebuilds it"
             if "locked" in words:
                 reason = "another process is writing the search index: try again"
             elif "fts5" in words:

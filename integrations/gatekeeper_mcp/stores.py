@@ -1,4 +1,4 @@
-"""The index that fits a store."""
+"""The choice of an index for a store."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def index_of(threads: UserThreads) -> SQLiteIndex | PostgresIndex:
-    """Return the index of threads: in PostgreSQL where their store is, else in SQLite, beside the file or in memory."""
+    """Return the index of threads: in PostgreSQL if their store is, else in SQLite, next to the file or in memory."""
     if threads.store.backend == "postgres":
         from gatekeeper_mcp.postgres import PostgresIndex  # which needs the extra that the store has needed
 

@@ -37,13 +37,13 @@ _OWNED = " AND (SELECT r.body FROM records AS r WHERE r.tenant = ? AND r.thread 
 
 
 def assign_thread(store: RecordStore, tenant: str, thread: str, user: str) -> None:
-    """Name the user of a thread, in place of one named before.
+    """Set the user of a thread, replacing any earlier one.
 
     Raises:
-        TypeError: a name is no text.
+        TypeError: a name is not a str.
         ConfigError: a name is empty.
         ConflictError: another writer named a user at the same time.
-        ForgottenError: the thread was forgotten.
+        ForgottenError: the thread was deleted for good.
 
     >>> from gatekeeper_core.storage.sqlite import InMemoryStore
     >>> store = InMemoryStore()
@@ -63,11 +63,11 @@ class UserThreads:
 
     Args:
         store: a store with tables: ``SQLiteStore``, ``InMemoryStore`` or ``PostgresStore``.
-        tenant: whose threads; no method reads another tenant's.
-        user: the user that :func:`assign_thread` named; None: all threads of the tenant.
+        tenant: tenant of the threads; no method reads another tenant's.
+        user: the user set with :func:`assign_thread`; defaults to all threads of the tenant.
 
     Raises:
-        TypeError: a name is no text.
+        TypeError: a name is not a str.
         ConfigError: a name is empty.
 
     >>> from gatekeeper_core.messages import Message
@@ -110,7 +110,7 @@ class UserThreads:
             return connection, *transaction.rows("PRAGMA data_version")[0], connection.total_changes
 
     def read(self, thread: str, *, from_seq: int = 0, limit: int | None = None) -> tuple[Message, ...]:
-        """Return messages of a thread, oldest first; none where it is not among these threads."""
+        """Return messages of a thread, oldest first; none if it is not one of these threads."""
         if self._owner is not None:
             record = self.store.load_record(self.tenant, thread, OWNER_KIND)
             if record is None or record.body != self._owner:

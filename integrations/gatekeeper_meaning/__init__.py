@@ -1,6 +1,6 @@
 """An embedder that needs no download: a multilingual sentence encoder whose weights come with the extra ``meaning``.
 
-``MeaningEmbedder`` is imported when it is first used: without the extra that says which line installs it.
+``MeaningEmbedder`` is imported on first use; without the extra, the error shows the install command.
 """
 
 from __future__ import annotations

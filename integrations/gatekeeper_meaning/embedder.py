@@ -45,14 +45,14 @@ class MeaningEmbedder:
     it. Threads may call at the same time, and take turns. A text of 200 characters takes 7 ms of CPU time. Meanwhile
     numpy computes with one thread in the whole process: with two, a short text takes 15 times as much.
 
-    Of a text the first 2,000 characters are read, in Unicode's form NFKC. Lone surrogates count as U+FFFD, and an empty
-    text has a vector like any other.
+    Only the first 2,000 characters of a text are read, in Unicode's form NFKC. Lone surrogates count as U+FFFD, and an
+    empty text has a vector like any other.
 
     Equal texts have equal vectors, to the bit, in any batch and on any x86-64 processor: the weights are 64-bit
     numbers, and the vectors are rounded to six digits. On another architecture the last digit may differ.
 
     Attributes:
-        name: the model and the version of the package that holds its weights.
+        name: model and version of the package with its weights.
         related_cosine: the cosine that counts as related: one of ten unrelated utterances finds a memory at it. Source:
             measured, ``benchmarks.long_term_memory --thresholds``.
     """

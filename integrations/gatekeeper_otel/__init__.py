@@ -1,4 +1,4 @@
-"""The gatekeeper in OpenTelemetry: spans and metrics of every selection, build and call of a store, without any text.
+"""OpenTelemetry spans and metrics of every selection, build and store call, without any text.
 
 The extra ``otel`` brings OpenTelemetry's API; the SDK and the exporters are the application's own.
 """

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Instrumentation:
-    """What :func:`instrument` has switched on; as a context it is switched off at its end."""
+    """A handle on the instrumentation, which as a context manager turns it off at its end."""
 
     def __init__(self, observer: OpenTelemetryObserver) -> None:
         self._observer = observer
@@ -31,7 +31,7 @@ class Instrumentation:
         self.stop()
 
     def stop(self) -> None:
-        """Switch it off; stages that have begun still end their spans."""
+        """Turn it off; running stages still end their spans."""
         remove_observer(self._observer)
 
 
@@ -46,17 +46,17 @@ def instrument(
     meter_provider: MeterProvider | None = None,
     conversation_ids: bool = False,
 ) -> Instrumentation:
-    """Give spans and metrics of everything that the gatekeeper does in this process from now on, in any framework.
+    """Emit spans and metrics of everything that the gatekeeper does in this process from now on, in any framework.
 
-    Whoever calls it again, with other providers perhaps, takes the place of the first: nothing is told twice.
+    A second call, with other providers perhaps, replaces the first: nothing is reported twice.
 
     Args:
-        tracer_provider: makes the spans; None: the global one, also where it is set later.
-        meter_provider: makes the metrics; None: the global one, likewise.
-        conversation_ids: whether spans name the thread (``gen_ai.conversation.id``). An id may tell who somebody is.
+        tracer_provider: creates the spans; defaults to the global one, even if that is set later.
+        meter_provider: creates the metrics; defaults to the global one, likewise.
+        conversation_ids: whether spans name the thread (``gen_ai.conversation.id``). An id may identify a person.
 
     Raises:
-        TypeError: ``conversation_ids`` is no bool.
+        TypeError: ``conversation_ids`` is not a bool.
 
     >>> with instrument():
     ...     from gatekeeper_core import ContextGatekeeper

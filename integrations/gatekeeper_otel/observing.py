@@ -141,21 +141,21 @@ class _Metrics:
     """The instruments, and what goes into them."""
 
     def __init__(self, meter: Meter) -> None:
-        self._selection_seconds = _histogram(meter, "selection.duration", "s", "How long a selection took.", _SECONDS)
-        self._build_seconds = _histogram(meter, "build.duration", "s", "How long a build took.", _SECONDS)
-        self._before = _histogram(meter, "tokens.before", "{token}", "Tokens before a stage made them fewer.", _TOKENS)
-        self._after = _histogram(meter, "tokens.after", "{token}", "Tokens after it.", _TOKENS)
-        self._turns = _histogram(meter, "turns.kept", "{turn}", "Past turns that are sent.", _TURNS)
-        self._builds = meter.create_counter(f"{_NAME}.builds", "{build}", "Builds by how they ended.")
-        self._misses = meter.create_counter(f"{_NAME}.misses", "{miss}", "Parts that a build could not have.")
-        self._calls = meter.create_counter(f"{_NAME}.store.calls", "{call}", "Calls of a store by how they ended.")
-        expected = "Dollars that requests are expected to cost."
+        self._selection_seconds = _histogram(meter, "selection.duration", "s", "Duration of a selection.", _SECONDS)
+        self._build_seconds = _histogram(meter, "build.duration", "s", "Duration of a build.", _SECONDS)
+        self._before = _histogram(meter, "tokens.before", "{token}", "Tokens before compression.", _TOKENS)
+        self._after = _histogram(meter, "tokens.after", "{token}", "Tokens after compression.", _TOKENS)
+        self._turns = _histogram(meter, "turns.kept", "{turn}", "Past turns sent.", _TURNS)
+        self._builds = meter.create_counter(f"{_NAME}.builds", "{build}", "Builds by outcome.")
+        self._misses = meter.create_counter(f"{_NAME}.misses", "{miss}", "Parts missing from a build.")
+        self._calls = meter.create_counter(f"{_NAME}.store.calls", "{call}", "Store calls by outcome.")
+        expected = "Expected cost of requests in dollars."
         self._expected = meter.create_counter(f"{_NAME}.expected.dollars", _DOLLARS, expected)
-        everything = "Dollars that they would cost, were everything sent."
+        everything = "Their cost in dollars if everything were sent."
         self._everything = meter.create_counter(f"{_NAME}.everything.dollars", _DOLLARS, everything)
-        self._paid = meter.create_counter(f"{_NAME}.usage.dollars", _DOLLARS, "Dollars of the usage that was reported.")
+        self._paid = meter.create_counter(f"{_NAME}.usage.dollars", _DOLLARS, "Cost of reported usage in dollars.")
         self._usage = {
-            fact: meter.create_counter(f"{_NAME}.{name}", "{token}", "Tokens of the usage that was reported.")
+            fact: meter.create_counter(f"{_NAME}.{name}", "{token}", "Tokens of reported usage.")
             for fact, name in _REPORTED.items()
         }
 

@@ -1,6 +1,6 @@
-"""A ``Store`` in PostgreSQL: for several workers and hosts, with pgvector for the vectors of memories.
+"""A ``Store`` in PostgreSQL for several workers and hosts, with pgvector for the vectors of memories.
 
-It needs the extra ``postgres``; importing it without says which line installs it.
+It needs the extra ``postgres``; without it, the import error shows the install command.
 """
 
 from __future__ import annotations

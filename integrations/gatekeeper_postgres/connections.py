@@ -77,14 +77,14 @@ def _marked(sql: str) -> bytes:
 
 
 class Connections:
-    """Opens a pool in each process and lends connections of it to calls.
+    """A pool of connections in each process, lent to calls.
 
     Arguments and errors are those of ``PostgresStore``, with the least and the most connections as a pair; a pool of
     the caller's has its own sizes and way to connect.
 
     Attributes:
-        place: names the server and the database in errors.
-        conninfo: what psycopg connects to, ours added where the caller said nothing; "" for a pool of the caller's.
+        place: name of the server and the database in errors.
+        conninfo: connection string for psycopg, with our defaults; "" for the caller's own pool.
     """
 
     def __init__(
@@ -100,7 +100,7 @@ class Connections:
     ) -> None:
         min_connections, max_connections = connections
         if (conninfo is None) == (pool is None):
-            raise ConfigError("give conninfo, or a pool of your own: one of them")
+            raise ConfigError("pass either conninfo or your own pool")
         if pool is not None:
             max_connections, connect_timeout_ms = max(1, pool.max_size), max(1, round(pool.timeout * 1000))
             min_connections = 0
@@ -239,10 +239,10 @@ class Connections:
 
     def _pool(self) -> ConnectionPool[Any]:
         if self._is_closed:
-            raise StorageError(f"{self.place}: the store was closed")
+            raise StorageError(f"{self.place}: the store is closed")
         if self._callers_pool is not None:
             if os.getpid() != self._process:
-                raise StorageError(f"{self.place}: the pool belongs to the parent process: open one in this one")
+                raise StorageError(f"{self.place}: the pool belongs to the parent process: open one in this process")
             return self._callers_pool
         process = os.getpid()
         pool = self._pools.get(process)

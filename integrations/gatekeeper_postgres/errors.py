@@ -20,25 +20,25 @@ EXPECTED = (psycopg.Error, UnfitTablesError)
 """What ``typed`` knows."""
 
 _REASONS: tuple[tuple[type[psycopg.Error] | tuple[type[psycopg.Error], ...], str], ...] = (
-    (PoolClosed, "the store was closed"),
-    (TooManyRequests, "too many calls wait for a connection: try again, or raise max_connections"),
-    (PoolTimeout, "no connection in time: all are in use (raise max_connections), or the server cannot be reached"),
-    (server.QueryCanceled, "the call took too long and was undone: try again, or raise statement_timeout_ms"),
-    (server.LockNotAvailable, "another writer kept it locked: try again, or raise lock_timeout_ms"),
-    ((server.DeadlockDetected, server.SerializationFailure), "the server undid the call for another one: try again"),
-    (server.ReadOnlySqlTransaction, "the server takes no writes: give the address of the primary"),
-    (server.InsufficientPrivilege, "the role may not do this: see to its rights on the schema and its tables"),
-    (server.DiskFull, "there is no room left for it: nothing of this call was stored"),
+    (PoolClosed, "the store is closed"),
+    (TooManyRequests, "too many calls are waiting for a connection: try again, or raise max_connections"),
+    (PoolTimeout, "no connection in time: all are busy (raise max_connections), or the server cannot be reached"),
+    (server.QueryCanceled, "the call timed out and was rolled back: try again, or raise statement_timeout_ms"),
+    (server.LockNotAvailable, "locked by another writer: try again, or raise lock_timeout_ms"),
+    ((server.DeadlockDetected, server.SerializationFailure), "rolled back because of a concurrent call: try again"),
+    (server.ReadOnlySqlTransaction, "the server is read-only: connect to the primary"),
+    (server.InsufficientPrivilege, "the role lacks permission: check its rights on the schema and its tables"),
+    (server.DiskFull, "no space left: nothing from this call was stored"),
     (
         (server.TooManyConnections, server.OutOfMemory, server.ConfigurationLimitExceeded),
         "the server has no resources left: lower max_connections, or raise the server's limits",
     ),
     (
         (server.InvalidPassword, server.InvalidAuthorizationSpecification),
-        "the server refused the log-in: see to user, password and its pg_hba.conf",
+        "the server refused the login: check the user, the password and pg_hba.conf",
     ),
     (server.InvalidCatalogName, "there is no such database"),
-    ((server.UndefinedTable, server.UndefinedColumn, server.InvalidSchemaName), "the tables are not there any more"),
+    ((server.UndefinedTable, server.UndefinedColumn, server.InvalidSchemaName), "the tables no longer exist"),
 )
 _DAMAGED = (server.DataCorrupted, server.IndexCorrupted, psycopg.IntegrityError)
 
@@ -57,7 +57,7 @@ def place_of(conninfo: str) -> str:
     try:
         parts = psycopg_conninfo.conninfo_to_dict(conninfo)
     except psycopg.ProgrammingError:  # whose words quote it
-        raise ConfigError("conninfo cannot be read: give postgresql://host:port/database or key=value pairs") from None
+        raise ConfigError("conninfo cannot be read: use postgresql://host:port/database or key=value pairs") from None
     host = parts.get("host") or parts.get("hostaddr") or "localhost"
     return f"{host}:{parts.get('port') or 5432}/{parts.get('dbname') or ''}"
 
@@ -69,13 +69,13 @@ def typed(error: Exception, place: str) -> Exception:
     if isinstance(error, server.NumericValueOutOfRange):
         return ConfigError("a number is too large to be stored")
     if isinstance(error, _DAMAGED):
-        return CorruptionError(f"{place}: what is stored does not fit together; restore it from a backup")
+        return CorruptionError(f"{place}: the stored data is inconsistent; restore it from a backup")
     for kinds, reason in _REASONS:
         if isinstance(error, kinds):
             return StorageError(f"{place}: {reason}")
     if isinstance(error, psycopg.OperationalError):
         return StorageError(
-            f"{place}: the connection was lost or refused ({type(error).__name__}): try again; whether a write that "
-            "was under way is stored, a repetition tells"
+            f"{place}: the connection was lost or refused ({type(error).__name__}): try again; a repeated "
+            "write shows whether the first one was stored"
         )
     return StorageError(f"{place}: the server refused the call ({type(error).__name__})")

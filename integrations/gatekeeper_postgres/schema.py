@@ -43,7 +43,7 @@ class SchemaState(NamedTuple):
     """The tables that a database has.
 
     Attributes:
-        version: how many migrations its tables have behind them; 0: there are none.
+        version: number of migrations applied to its tables; 0 if there are none.
         exists: whether the PostgreSQL schema is there, with tables or without.
         vectors: the type of vectors, where pgvector is installed and new enough.
         has_embeddings: whether the table of memories has room for them.
@@ -59,7 +59,7 @@ def check_schema_name(schema: object) -> str:
     """Return the name of a PostgreSQL schema; it must be a plain one."""
     name = check_str("schema", schema)
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,62}", name) or name.lower().startswith("pg_"):
-        raise ConfigError("schema must be a name of letters, digits and underscores, 63 at most, and none of pg_…")
+        raise ConfigError("schema must be 1 to 63 letters, digits and underscores, and not start with pg_")
     return name
 
 
@@ -77,7 +77,7 @@ def schema_state(transaction: PostgresTransaction, schema: str) -> SchemaState:
         rows = transaction.rows(f'SELECT version FROM "{schema}".context_gatekeeper') if is_ours else []  # noqa: S608 - checked
         if len(rows) != 1:
             raise UnfitTablesError(
-                f"the schema {schema} holds tables of another program; nothing was changed, give another schema"
+                f"the schema {schema} holds tables of another program; nothing was changed, use another schema"
             )
         version = rows[0][0]
     vectors = None

@@ -1,4 +1,4 @@
-"""A whole store in PostgreSQL, for any number of threads, processes and hosts.
+"""A store in PostgreSQL, for any number of threads, processes and hosts.
 
 ::
 
@@ -74,12 +74,12 @@ class StoreInfo(NamedTuple):
     """Row counts and sizes of a store.
 
     Attributes:
-        place: the server and the database.
+        place: server and database.
         schema: the PostgreSQL schema.
-        size_bytes: the tables with their indexes.
-        threads: threads with messages.
-        memories: closed ones too.
-        vectors: "pgvector", or "compared one by one" where the server does not have it.
+        size_bytes: size of the tables with their indexes.
+        threads: number of threads with messages.
+        memories: number of memories, including closed ones.
+        vectors: "pgvector", or "compared one by one" if the server does not have it.
     """
 
     place: str
@@ -99,36 +99,35 @@ class StoreInfo(NamedTuple):
 class PostgresStore(TableStore):
     """A ``Store`` in a PostgreSQL database.
 
-    Every call is one transaction. A call that cannot be answered raises one of the ``StorageError`` family, which names
-    the server and the database, and neither a user nor a password nor anything that is stored; nothing is half-written
-    then, and the store can be used as before, also when the server was away for a while.
+    Every call is one transaction. A failed call raises a ``StorageError``, which names the server and the database, but
+    never a user, a password or stored data; nothing is half-written, and the store stays usable, even after the server
+    was down for a while.
 
-    Safe for any number of threads; a process that forks opens connections of its own. A call waits for the server, so
-    ``is_in_process`` is not true of this store: in a coroutine, call it by ``asyncio.to_thread``.
+    Thread-safe; a forked process opens its own connections. A call waits for the server, so ``is_in_process`` is not
+    set: in a coroutine, call it with ``asyncio.to_thread``.
 
     Args:
-        conninfo: where the server is, ``postgresql://host:port/database`` or ``key=value`` pairs; libpq's environment
-            variables and password file hold for what it leaves out.
-        pool: an open pool of your own instead, which is not closed with the store.
-        schema: the PostgreSQL schema for the tables; two stores in one database differ in it.
-        statement_timeout_ms: how long the server works on one statement; 0: without end. Migrations, ``forget`` and
-            ``info`` take as long as they take.
-        lock_timeout_ms: how long a call waits for another writer of the same; 0: without end.
+        conninfo: the server, as ``postgresql://host:port/database`` or ``key=value`` pairs; libpq's environment
+            variables and password file supply the rest.
+        pool: your own open pool instead, which the store does not close.
+        schema: PostgreSQL schema of the tables; use one per store in a database.
+        statement_timeout_ms: time limit of a statement; 0 means none. Migrations, ``forget`` and ``info`` have no
+            limit.
+        lock_timeout_ms: how long a call waits for another writer; 0 means without limit.
         connect_timeout_ms: how long a call waits for a connection.
-        min_connections: connections that are held open.
-        max_connections: connections at most; more calls at once wait for one another.
-        create: whether to make the tables where there are none, and to install pgvector where the role may.
-        migrate: whether to bring older tables up to date; False: they are refused.
+        min_connections: connections kept open.
+        max_connections: maximum number of connections; further calls wait.
+        create: whether to create missing tables, and to install pgvector if the role may.
+        migrate: whether to upgrade older tables; otherwise they are refused.
 
     Attributes:
-        found_schema_version: version of the tables when the store was opened, before they were brought up to date; 0:
-            there were none.
+        found_schema_version: version of the tables when the store was opened, before any upgrade; 0 if there were none.
 
     Raises:
         TypeError: an argument has the wrong type.
-        ConfigError: an argument is impossible.
-        StorageError: the server cannot be reached, or the tables cannot be used: no rights, another program's, a newer
-            version's.
+        ConfigError: an argument is invalid.
+        StorageError: the server cannot be reached, or the tables are unusable: no permission, or written by another
+            program or a newer version.
     """
 
     backend = BACKEND
@@ -173,9 +172,9 @@ class PostgresStore(TableStore):
             if state.version > NEWEST:
                 raise UnfitTablesError(NEWER)
             if state.version == 0 and not create:
-                raise UnfitTablesError("there is no store")
+                raise UnfitTablesError("no store found")
             if 0 < state.version < NEWEST and not migrate:
-                older = "its tables were written by an older version of this library; migrate them first"
+                older = "its tables were written by an older version of this library: migrate them first"
                 raise UnfitTablesError(older)
         self.found_schema_version = state.version
         if state.version < NEWEST:
@@ -187,13 +186,13 @@ class PostgresStore(TableStore):
         tell(STORE_OPENED, backend=BACKEND, found_version=self.found_schema_version, schema_version=NEWEST)
 
     def close(self) -> None:
-        """Close the connections of this process, when the calls that run are done. Any later call is refused."""
+        """Wait for running calls, then close the connections of this process. Later calls are refused."""
         self._connections.close()
 
     def put_memories(self, scope: MemoryScope, records: Sequence[MemoryRecord], /) -> None:
         """Store memories, all or none.
 
-        The first vector of a dimension makes its index, which other writers of memories wait for.
+        The first vector of a dimension creates its index, and other writers of memories wait for it.
         """
         check_records(records)
         vectors = self._vectors
@@ -205,10 +204,10 @@ class PostgresStore(TableStore):
         super().put_memories(scope, records)
 
     def purge(self) -> bool:
-        """Let the server clear what was deleted from the tables, and return whether it has.
+        """Let the server erase deleted rows, and return whether it did.
 
-        It waits up to a second for transactions that can still see it. Where one of them, or the role's rights, keep
-        the server from it, call it again.
+        It waits up to a second for transactions that can still see them. If one of them or a missing permission
+        prevents it, call it again.
         """
         try:
             with self._connections.transaction() as transaction:
@@ -229,7 +228,7 @@ class PostgresStore(TableStore):
         return not is_seen
 
     def info(self) -> StoreInfo:
-        """Return how much lies in the store; linear in its rows."""
+        """Return the counts and the size, in time linear in the rows."""
         with self._connections.transaction(is_patient=True) as transaction:
             ((version,),) = transaction.rows("SELECT version FROM context_gatekeeper")
             ((size,),) = transaction.rows(_SIZE, f'"{self._schema}"')

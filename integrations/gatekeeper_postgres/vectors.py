@@ -30,7 +30,7 @@ _MAX_HALFVEC_INDEX = 4_000
 
 
 class VectorType(NamedTuple):
-    """Where the extension keeps its type and its operators.
+    """The schema with the extension's type and operators.
 
     Attributes:
         schema: the PostgreSQL schema, quoted.

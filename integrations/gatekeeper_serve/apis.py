@@ -1,4 +1,4 @@
-"""The APIs that clients speak: where a request goes, and which fields of its body hold the conversation."""
+"""The APIs that clients speak: destination of a request, and the fields with the conversation."""
 
 from __future__ import annotations
 
@@ -58,12 +58,12 @@ class Api:
     """One way to call a model.
 
     Attributes:
-        name: for pages and headers.
-        provider: whose it is.
-        path: behind ``/v1``.
-        items: the field with the conversation.
-        format: of the items.
-        fixed: fields that are sent beside it and count in the budget.
+        name: name for pages and headers.
+        provider: owner of the API.
+        path: path after ``/v1``.
+        items: field with the conversation.
+        format: format of the items.
+        fixed: other fields that count towards the budget.
         stored: fields by which the provider adds the conversation's beginning, so that the list is only its end.
     """
 
@@ -98,9 +98,9 @@ class Route:
     """The upstream's side of a request.
 
     Attributes:
-        provider: who gets it.
-        url: its address there, without the query.
-        api: the API whose conversation is selected; None: the request passes.
+        provider: the upstream provider.
+        url: upstream URL, without the query.
+        api: API of the conversation to select from; None passes the request on unchanged.
     """
 
     provider: Provider
@@ -113,7 +113,7 @@ class Route:
 
 
 def find_route(method: str, path: str, headers: Mapping[str, str], settings: ServeSettings) -> Route:
-    """Return where a request goes.
+    """Return the route of a request.
 
     A prefix ``/openai`` or ``/anthropic`` names the provider. Otherwise the path shows it, or Anthropic's header of
     the version. ``/v1`` may be missing before the path of an API, as some clients have it in their base URL only.

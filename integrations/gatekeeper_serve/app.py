@@ -27,15 +27,15 @@ def create_app(settings: ServeSettings | None = None, *, texts: Texts = ENGLISH)
     """Return the proxy as an ASGI application.
 
     Args:
-        settings: None: ``ServeSettings()``.
-        texts: of the language of its pages.
+        settings: the settings; default to ``ServeSettings()``.
+        texts: texts of the pages, in one language.
 
     Raises:
-        TypeError: ``settings`` is of another type.
+        TypeError: ``settings`` has the wrong type.
     """
     settings = ServeSettings() if settings is None else settings
     if not isinstance(settings, ServeSettings):
-        raise TypeError(f"settings must be ServeSettings, got {type(settings).__name__}")
+        raise TypeError(f"settings must be a ServeSettings, got {type(settings).__name__}")
     gate = Gate(settings.history)
     proxy, pages = Proxy(settings, gate), Pages(gate, texts)
 
@@ -71,7 +71,7 @@ class TokenMiddleware:
         if scope["type"] == "http" and self._token and scope["path"] != "/healthz":
             request = Request(scope)
             if not hmac.compare_digest(self._token, _token_in(request)):
-                reason = "this proxy wants its token, in the header x-gatekeeper-token"
+                reason = "this proxy needs its token in the x-gatekeeper-token header"
                 response = error_response(route_of(request, self._settings), 401, reason)
                 if _is_page(scope["path"]):
                     response.headers["www-authenticate"] = 'Basic realm="gatekeeper"'

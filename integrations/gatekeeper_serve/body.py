@@ -41,9 +41,9 @@ class JsonBody:
         try:
             end = self._read_object(_after_space(self._text, 0))
         except IndexError:
-            raise ValueError("the object has no end") from None
+            raise ValueError("the object is not closed") from None
         if end != len(self._text):
-            raise ValueError("text follows the object")
+            raise ValueError("unexpected text after the object")
 
     def text_of(self, name: str) -> str:
         """Return a value as it came; "" for a missing one and for null."""
@@ -64,7 +64,7 @@ class JsonBody:
             name, end = _DECODER.raw_decode(text, at)
             colon = _after_space(text, end)
             if not isinstance(name, str) or text[colon] != ":":
-                raise ValueError(f"at {at} there must be a name and a colon")
+                raise ValueError(f"expected a name and a colon at {at}")
             at = _after_space(text, colon + 1)
             if name == self._field and text[at] == "[":
                 self.values[name], end = self._read_items(at)
@@ -94,7 +94,7 @@ def _after_space(text: str, at: int) -> int:
 def _inside(text: str, at: int, opening: str) -> int:
     """Return the place behind an opening bracket."""
     if text[at] != opening:
-        raise ValueError(f"at {at} there must be {opening}")
+        raise ValueError(f"expected {opening} at {at}")
     return _after_space(text, at + 1)
 
 
@@ -104,5 +104,5 @@ def _next(text: str, at: int, closing: str) -> int:
     if text[at] == ",":
         return _after_space(text, at + 1)
     if text[at] != closing:
-        raise ValueError(f"at {at} there must be a comma or {closing}")
+        raise ValueError(f"expected a comma or {closing} at {at}")
     return at

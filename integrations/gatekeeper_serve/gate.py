@@ -35,13 +35,13 @@ class LiveThread:
     """A conversation after its latest request.
 
     Attributes:
-        id: for addresses and headers.
-        name: of the selector.
-        tenant: whose it is.
+        id: id for URLs and headers.
+        name: name in the selector.
+        tenant: tenant of the conversation.
         api: the API that the client speaks.
         model: as the request names it.
-        calls: requests so far.
-        view: what was sent, and why.
+        calls: number of requests so far.
+        view: turns sent, and why.
         native: the conversation that the client sent.
     """
 
@@ -56,7 +56,7 @@ class LiveThread:
 
     @property
     def is_priced(self) -> bool:
-        """True if the model has prices, so that the bill is in dollars."""
+        """Whether the model has prices, so that costs are in dollars."""
         return self.view.bill is not None and prices_of_model(self.model) is not None
 
     def facts(self) -> dict[str, str]:
@@ -82,12 +82,12 @@ class LiveThread:
 
 @dataclass(frozen=True, slots=True)
 class Gated:
-    """A request that may be sent.
+    """A request ready to send.
 
     Attributes:
         body: the body to send; the client's own bytes if nothing is left out.
         headers: facts for the response: counts and fixed words, never text.
-        thread: the conversation; None: the body was not selected from.
+        thread: the conversation, or None if the body is unchanged.
     """
 
     body: bytes
@@ -96,10 +96,10 @@ class Gated:
 
 
 class Gate:
-    """The selection for all threads of the proxy. Safe to use from several threads.
+    """The selection for all threads of the proxy; thread-safe.
 
     Args:
-        history: how the past is selected.
+        history: settings of the selection.
     """
 
     def __init__(self, history: HistoryConfig) -> None:
@@ -111,7 +111,7 @@ class Gate:
         self._lock = Lock()
 
     def select(self, body: bytes, api: Api, tenant: str) -> Gated:
-        """Return what to send in place of a body; a body that cannot be selected from passes as it came."""
+        """Return the body to send instead; a body that cannot be read passes unchanged."""
         try:
             request = JsonBody(body, api.items)
         except (ValueError, RecursionError):
@@ -133,7 +133,7 @@ class Gate:
             *_, (frame, line) = walk_tb(error.__traceback__)
             place = f"{basename(frame.f_code.co_filename)}:{line}"
             # Without the message of the error, which may hold text of the conversation.
-            _log.error("a selection failed, and everything is sent: %s at %s", type(error).__name__, place)
+            _log.error("selection failed, sending everything: %s at %s", type(error).__name__, place)
             return _unread(body, "failed")
         thread = self._noted(api, model, tenant, call, native)
         view = call.view
@@ -143,7 +143,7 @@ class Gate:
         return Gated(body, {f"x-gatekeeper-{name}": fact for name, fact in facts.items()}, thread)
 
     def report(self, thread: LiveThread, response: UsageReader) -> None:
-        """Correct the account of a thread by what the provider reports, if it does."""
+        """Correct the costs of a thread with the usage that the provider reports, if any."""
         if usage := response.usage(thread.model):
             self._selector.threads.report(usage, thread=thread.name, tenant=thread.tenant)
 
@@ -153,7 +153,7 @@ class Gate:
             return [*self._threads.values()][::-1]
 
     def thread(self, thread_id: str) -> LiveThread | None:
-        """Return a thread by its id, None for an unknown one."""
+        """Return the thread with an id, or None."""
         return self._threads.get(thread_id)
 
     def _noted(self, api: Api, model: str, tenant: str, call: NativeCall, native: NativeMessages) -> LiveThread:

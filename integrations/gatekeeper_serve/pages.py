@@ -58,7 +58,7 @@ class Pages:
     def prometheus(self, _: Request) -> Response:
         """Return the metrics."""
         if self.metrics is None:
-            return PlainTextResponse(f"The metrics need their extra: {PIP_LINE}\n", 404)
+            return PlainTextResponse(f"The metrics need an extra: {PIP_LINE}\n", 404)
         return Response(self.metrics(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
     def index(self, _: Request) -> Response:
@@ -69,7 +69,7 @@ class Pages:
         """Return the page of a thread: what its latest request sent, and why."""
         thread = self._gate.thread(request.path_params["thread_id"])
         if thread is None:
-            return PlainTextResponse("There is no such thread any more.\n", 404)
+            return PlainTextResponse("This thread no longer exists.\n", 404)
         view, texts = thread.view, self._texts
         if view.selection is None:
             return HTMLResponse(threads_page([_row(thread)], texts), headers=_HEADERS)

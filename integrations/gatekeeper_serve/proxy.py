@@ -46,14 +46,14 @@ RawHeaders = list[tuple[bytes, bytes]]
 
 
 class Proxy:
-    """An ASGI application that passes every request on.
+    """An ASGI application that forwards every request.
 
     Args:
-        settings: where to, and the limits.
+        settings: upstream URLs and limits.
         gate: selects what is sent.
 
     Attributes:
-        client: of the upstream; set while the application runs.
+        client: client of the upstream; set while the application runs.
     """
 
     def __init__(self, settings: ServeSettings, gate: Gate) -> None:
@@ -90,7 +90,7 @@ class Proxy:
             tasks.cancel_scope.cancel()
 
     async def _body(self, request: Request) -> bytes | None:
-        """Return the body; None where it is too large."""
+        """Return the body; None if it is too large."""
         most, size, chunks = self._settings.max_body_bytes, 0, []
         async for chunk in request.stream():
             size += len(chunk)
@@ -113,8 +113,8 @@ class Proxy:
             response = await self.client.send(request, stream=True)
         except httpx.RequestError as error:
             is_late = isinstance(error, httpx.TimeoutException)
-            reason = f"the upstream {'took too long' if is_late else 'cannot be reached'}: {type(error).__name__}"
-            _log.warning("no response: %s", type(error).__name__)
+            reason = f"the upstream {'timed out' if is_late else 'cannot be reached'}: {type(error).__name__}"
+            _log.warning("no response from the upstream: %s", type(error).__name__)
             await error_response(route, 504 if is_late else 502, reason, gated)(scope, receive, send)
             return
         try:
@@ -129,7 +129,7 @@ class Proxy:
             await send({"type": "http.response.body", "body": b""})
         except httpx.RequestError as error:
             # The response has begun: without its end the server closes the connection, as the upstream did.
-            _log.warning("the upstream broke off: %s", type(error).__name__)
+            _log.warning("the upstream closed the connection: %s", type(error).__name__)
             return
         finally:
             with CancelScope(shield=True):

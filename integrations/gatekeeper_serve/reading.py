@@ -12,7 +12,7 @@ from gatekeeper_core.native.reading import NativeMessages, read_native
 
 
 class GrowingLists:
-    """The lists of the latest conversations, as they were read. Safe to use from several threads.
+    """The lists of the latest conversations, as they were read. Thread-safe.
 
     A list goes on with the one that it begins with, if both have the same first message of the user. Nobody may change
     an item once it is read.

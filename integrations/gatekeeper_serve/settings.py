@@ -9,7 +9,7 @@ from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.errors import ConfigError
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
-"""Hosts that only programs on the same machine reach."""
+"""Hosts that only programs on the same machine can reach."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,18 +17,18 @@ class ServeSettings:
     """Settings for the proxy.
 
     Attributes:
-        history: how the past is selected; with ``shadow`` every request goes on as it came.
-        openai_url: the base URL that an OpenAI client would have; without a path ``/v1`` is added.
-        anthropic_url: the base URL that an Anthropic client would have; ``/v1`` is added where it is missing.
-        host: the address to bind to.
-        token: what clients send as ``x-gatekeeper-token``; "": none is asked for, on loopback only.
-        connect_seconds: longest time for a connection to the upstream, > 0.
-        idle_seconds: longest time between two bytes of the upstream, > 0. Source: ten minutes, as the clients of both
+        history: settings of the selection; with ``shadow`` every request is forwarded unchanged.
+        openai_url: base URL of an OpenAI client; without a path, ``/v1`` is added.
+        anthropic_url: base URL of an Anthropic client; a missing ``/v1`` is added.
+        host: address to listen on.
+        token: token that clients send as ``x-gatekeeper-token``; "" asks for none, on loopback only.
+        connect_seconds: time limit for connecting to the upstream, > 0.
+        idle_seconds: time limit between two bytes of a response, > 0. Source: ten minutes, as the clients of both
             providers wait.
         max_body_bytes: the largest request body, >= 1. Source: Anthropic takes 32 MB.
 
     Raises:
-        ConfigError: a number is out of range, an address is not HTTP, or a host beyond loopback has no token.
+        ConfigError: a number is out of range, a URL is not HTTP, or a host beyond loopback has no token.
     """
 
     history: HistoryConfig = field(default_factory=HistoryConfig)
@@ -44,18 +44,16 @@ class ServeSettings:
         for name in ("openai_url", "anthropic_url"):
             parts = urlsplit(getattr(self, name))
             if parts.scheme not in ("http", "https") or not parts.hostname or parts.query or parts.username:
-                raise ConfigError(f"{name} must be an address such as https://host/path, without a key or a query")
+                raise ConfigError(f"{name} must be a URL such as https://host/path, without a key or a query")
         for name in ("connect_seconds", "idle_seconds", "max_body_bytes"):
             if not getattr(self, name) > 0:
                 raise ConfigError(f"{name} must be above 0, got {getattr(self, name)}")
         if not self.token.isascii():
-            raise ConfigError("token must be ASCII, because clients send it in a header")
+            raise ConfigError("token must be ASCII: clients send it in a header")
         if not self.is_local and not self.token:
-            raise ConfigError(
-                f"host {self.host} can be reached from other machines: set a token that clients must send"
-            )
+            raise ConfigError(f"host {self.host} is reachable from other machines: set a token that clients must send")
 
     @property
     def is_local(self) -> bool:
-        """True if only programs on this machine reach the proxy."""
+        """Whether only programs on this machine can reach the proxy."""
         return self.host in LOOPBACK

@@ -38,7 +38,7 @@ class UsageReader:
             self._chunks.clear()
 
     def usage(self, model: str) -> Usage | None:
-        """Return the usage; None where the response reports none that can be read."""
+        """Return the usage; None if the response reports none that can be read."""
         try:
             text = httpx.Response(200, headers=self._headers, content=b"".join(self._chunks)).content.decode()
             is_stream = self._headers.get("content-type", "").startswith("text/event-stream")

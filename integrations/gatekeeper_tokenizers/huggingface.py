@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 @with_suggestions()
 def tokenizers_counter(tokenizer: Tokenizer | str | Path) -> TokenCounter:
-    """Return what counts the tokens of a text as the tokenizer of an open model does.
+    """Return a counter that counts tokens as the tokenizer of an open model does.
 
     The marks that a tokenizer puts around each text (``<s>``) are not counted. Lone surrogates count as U+FFFD.
 
     Args:
-        tokenizer: a ``tokenizers.Tokenizer``, or the path of a ``tokenizer.json``: nothing is downloaded here.
+        tokenizer: a ``tokenizers.Tokenizer``, or the path of a ``tokenizer.json``; nothing is downloaded.
 
     Raises:
-        ConfigError: there is no such file, or it holds no tokenizer.
-        TypeError: the tokenizer is neither.
+        ConfigError: the file does not exist, or is not a tokenizer.
+        TypeError: the tokenizer has the wrong type.
     """
     if isinstance(tokenizer, str | Path):
         tokenizer = _read(Path(tokenizer))
@@ -49,8 +49,8 @@ def tokenizers_counter(tokenizer: Tokenizer | str | Path) -> TokenCounter:
 
 def _read(path: Path) -> Tokenizer:
     if not path.is_file():
-        raise ConfigError(f"there is no file {path}: save the model's tokenizer.json there, nothing is downloaded here")
+        raise ConfigError(f"no file {path}: save the model's tokenizer.json there; this library downloads nothing")
     try:
         return Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises no narrower one
-        raise ConfigError(f"{path} holds no tokenizer") from error
+        raise ConfigError(f"{path} is not a tokenizer file") from error

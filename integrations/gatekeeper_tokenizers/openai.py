@@ -30,16 +30,16 @@ _ADDRESSES = {
 
 @with_suggestions()
 def tiktoken_counter(encoding: tiktoken.Encoding | str) -> TokenCounter:
-    """Return what counts the tokens of a text as OpenAI's models do.
+    """Return a counter that counts tokens as OpenAI's models do.
 
     Text such as ``<|endoftext|>`` counts as the text that it is. Lone surrogates count as U+FFFD.
 
     Args:
-        encoding: an ``Encoding``, or ``"cl100k_base"`` or ``"o200k_base"`` where its table lies in tiktoken's cache.
+        encoding: an ``Encoding``, or ``"cl100k_base"`` or ``"o200k_base"`` if its table is in tiktoken's cache.
 
     Raises:
-        ConfigError: the name is unknown, or its table is not in the cache: nothing is downloaded here.
-        TypeError: the encoding is neither.
+        ConfigError: the name is unknown, or its table is not in the cache; nothing is downloaded.
+        TypeError: the encoding has the wrong type.
     """
     if isinstance(encoding, str):
         _check_cached(encoding)
@@ -64,6 +64,6 @@ def _check_cached(name: str) -> None:
     file = Path(folder) / sha1(_ADDRESSES[name].encode(), usedforsecurity=False).hexdigest()
     if not file.is_file():
         raise ConfigError(
-            f"the table of {name} is not in tiktoken's cache ({folder}), and nothing is downloaded here: set "
+            f"the table of {name} is not in tiktoken's cache ({folder}), and this library downloads nothing: set "
             "TIKTOKEN_CACHE_DIR to a folder that holds it, or pass tiktoken.get_encoding(...), which downloads it"
         )

@@ -1,6 +1,6 @@
 """The gatekeeper for LangChain: in front of an agent's model, as the memory of a chain, as a step of a chain or graph.
 
-Each name is imported when it is first used, so that it needs only its own part of LangChain.
+Each name is imported on first use, so that it needs only its own part of LangChain.
 """
 
 from __future__ import annotations

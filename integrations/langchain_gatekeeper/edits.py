@@ -1,4 +1,4 @@
-"""Other editors of an agent's prompt, delayed while their edits lose money.
+"""A wrapper for other prompt editors that delays their edits while these lose money.
 
 ::
 
@@ -54,21 +54,21 @@ def delay_edits(
     tenant: Owner = "tenant_id",
     clock: Callable[[], float] = time.time,
 ) -> Editor:
-    """Return a copy of a middleware that shortens prompts, whose edits wait until they pay; see ``choose_edit``.
+    """Return a copy of a prompt-shortening middleware whose edits wait until they pay off; see ``choose_edit``.
 
-    A delayed edit leaves the messages as they were sent last, with the new ones; ``history.edit`` is logged. Give it no
-    middleware whose edits must not wait, such as one that redacts. An edit of the state cannot wait:
+    A delayed edit leaves the messages as last sent, plus the new ones; ``history.edit`` is logged. Do not wrap
+    middleware whose edits must not wait, such as redaction. An edit of the state cannot wait:
     ``SummarizationMiddleware`` runs as it is, and its edit is priced and logged.
 
     Args:
         editor: a ``ContextEditingMiddleware``, or another one that shortens the messages of requests. All its hooks,
             tools and its name stay.
-        prices: of the model; None: by the name of the request's model, else the least favourable ratios.
-        token_budget: tokens of a request, system message and tools included, beyond which no edit waits; None: three
-            quarters of the model's window, 16,000 where it is unknown.
-        token_counter: counts a text; None: an estimate.
+        prices: prices of the model; default to those of the request's model, else to the least favourable ratios.
+        token_budget: size of a request in tokens, system message and tools included, above which no edit waits;
+            defaults to three quarters of the model's window, 16,000 if that is unknown.
+        token_counter: counts the tokens of a text; defaults to an estimate.
         tenant: as for ``GatekeeperMiddleware``.
-        clock: the time in seconds, to know whether a cache has expired.
+        clock: returns the time in seconds, to tell whether a cache has expired.
 
     Raises:
         TypeError: an argument has the wrong type.

@@ -40,26 +40,26 @@ class _Kept:  # the selector of a memory, which makes no difference between two 
 
 
 class GatekeeperChatMemory(LastSelections, BaseChatMemory):
-    r"""A chat memory that loads the turns that the new input needs, and keeps all of them in its history.
+    r"""A chat memory that loads the turns the new input needs, and keeps all turns in its history.
 
-    Use it in place of a ``ConversationBufferMemory``. Nothing is ever removed, and you may set its fields at any time.
+    Use it instead of ``ConversationBufferMemory``. Nothing is ever removed, and you may set its fields at any time.
 
     Attributes:
-        memory_key: the prompt's variable.
-        human_prefix, ai_prefix: the speakers, where the history is loaded as text.
-        config: the settings, for the loaded history. Without a budget it is three quarters of what ``model`` reads,
-            16,000 where that is not known, which is logged once. With ``shadow`` all of it is loaded.
+        memory_key: variable in the prompt.
+        human_prefix, ai_prefix: names of the speakers, if the history is loaded as text.
+        config: the settings for the loaded history. The budget defaults to three quarters of the window of ``model``,
+            or to 16,000 if that is unknown, which is logged once. With ``shadow`` the whole history is loaded.
         token_budget, strategy, coverage, keep_newest, pinned, exclude, token_counter, embedder: as for
             ``GatekeeperSelector``.
-        k: another name for ``keep_newest``: that of ``ConversationBufferWindowMemory``.
+        k: alias of ``keep_newest``, as in ``ConversationBufferWindowMemory``.
         model: the model, or its name, that the history is for.
-        constraints: standing instructions by key, or the store of them, with those of the thread named like the
-            history's ``session_id``. They are loaded before the history, within the budget, also with ``shadow``.
+        constraints: standing instructions by key, or a store of them, read for the thread of the history's
+            ``session_id``. They are loaded before the history, within the budget, also with ``shadow``.
 
     Raises:
-        pydantic.ValidationError: a field has the wrong type; of ``embedder`` a ``TypeError``.
+        pydantic.ValidationError: a field has the wrong type; for ``embedder`` a ``TypeError``.
         TypeError: an argument is unknown.
-        ConfigError: ``k`` is not ``keep_newest``, or ``config`` says how a run is to be made smaller.
+        ConfigError: ``k`` differs from ``keep_newest``, or ``config`` sets ``run``.
 
     >>> memory = GatekeeperChatMemory(config=HistoryConfig(passthrough_below=0))
     >>> memory.save_context({"input": "The Redis port is 6380."}, {"output": "Noted."})
@@ -99,7 +99,7 @@ class GatekeeperChatMemory(LastSelections, BaseChatMemory):
 
     @property
     def memory_variables(self) -> list[str]:
-        """The prompt's variable, in a list."""
+        """List with the variable in the prompt."""
         return [self.memory_key]
 
     @property
@@ -137,7 +137,7 @@ class GatekeeperChatMemory(LastSelections, BaseChatMemory):
         return self._loaded(messages, view, rules)
 
     def _rules(self) -> list[BaseMessage]:
-        """Return the constraints as a system message, in a list; an empty one where there are none."""
+        """Return the constraints as a system message, in a list; empty if there are none."""
         constraints = self.constraints
         if isinstance(constraints, ThreadConstraints):
             constraints = constraints.of(Thread(thread)) if (thread := self._thread()) else {}
@@ -173,7 +173,7 @@ class GatekeeperChatMemory(LastSelections, BaseChatMemory):
     def _current_selector(self) -> ThreadSelector[BaseMessage]:
         """Return the selector for the settings as they are now."""
         if self.k is not None and self.keep_newest not in (None, self.k):
-            raise ConfigError(f"k is {self.k} and keep_newest is {self.keep_newest}: they are one setting, give one")
+            raise ConfigError(f"k is {self.k} and keep_newest is {self.keep_newest}: they are one setting, set one")
         options = {name: getattr(self, name) for name in SelectorOptions.__annotations__}
         if self.k is not None:
             options["keep_newest"] = self.k
@@ -185,7 +185,7 @@ class GatekeeperChatMemory(LastSelections, BaseChatMemory):
         return self._kept.selector
 
     def __copy__(self) -> Self:
-        """Return a copy with a selector of its own."""
+        """Return a copy with its own selector."""
         copied = super().__copy__()
         copied._kept = None
         copied._current_selector()

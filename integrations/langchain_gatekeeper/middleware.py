@@ -1,4 +1,4 @@
-"""The gatekeeper between an agent and its model."""
+"""A middleware between an agent and its model."""
 
 from __future__ import annotations
 
@@ -42,28 +42,28 @@ else:
 class GatekeeperMiddleware(LastContexts, Middleware):
     """A middleware that sends the model what the user's message needs; state and checkpoints keep everything.
 
-    Put it last in the list: it then sees what other middleware left. First in the list it works as well: what
-    middleware behind it appends to the request's messages reaches the state. One object serves many agents and threads.
+    Put it last in the list, so that it sees the changes of other middleware. It also works first in the list: messages
+    that later middleware appends to the request still reach the state. One object serves many agents and threads.
 
     Args:
-        config: the settings; None: ``HistoryConfig()``. The budget is for the whole request: system message, tools,
-            history and current turn; without one it is as for ``GatekeeperSelector``, with the model of the request. A
-            compressor over ``ThreadMemories`` in ``run`` keeps the results of each thread apart.
-        recall_hint: whether one line at the end of the system message tells the model that turns are left out, where
-            they are and the agent has the tool to recall them (``recall_tool``).
-        builder: builds the whole request: with the constraints, the summary and the task of the thread, memories of the
-            user and the pin. Its own settings hold then, and of ``config`` only ``reserve_tokens``, ``shadow`` and
-            ``on_error`` do: ``fallback`` sends system message and current turn alone where the build is over budget.
-        user: whose memories they are: a key of the run's context or of the config's ``configurable``, or a function of
-            the runtime; nobody's where that gives nothing. With a builder only.
-        tenant: whose system the thread runs in, found likewise; ``default`` where that gives nothing. Two tenants share
-            nothing, though their threads have the same id.
-        provider: whose rules hold; None: by what the model says of itself, else the strictest. With a builder only.
-        cache_marks: whether requests to Anthropic are marked (``cache_control``) where their prompt cache pays: behind
-            the system message, the past turns that stay, and the end where the next call reads on. Without a builder.
-        states: as for ``GatekeeperSelector``. A builder has a store of its own.
+        config: the settings; default to ``HistoryConfig()``. The budget is for the whole request: system message,
+            tools, history and current turn; its default is that of ``GatekeeperSelector``, for the model of the
+            request. A compressor over ``ThreadMemories`` in ``run`` keeps the results of each thread apart.
+        recall_hint: whether to add a line to the system message when turns are left out and the agent has the tool to
+            recall them (``recall_tool``).
+        builder: builds the whole request, with constraints, summary and task of the thread, memories of the user and
+            the pin. Its own settings then apply, and of ``config`` only ``reserve_tokens``, ``shadow`` and
+            ``on_error``: ``fallback`` sends only system message and current turn if the build is over budget.
+        user: owner of the memories: a key of the run's context or of the config's ``configurable``, or a function of
+            the runtime; without a result no memories are used. Only with a builder.
+        tenant: tenant of the thread, found likewise; defaults to ``default``. Tenants share nothing, even if their
+            threads have the same id.
+        provider: whose message rules apply; defaults to those of the model, else the strictest. Only with a builder.
+        cache_marks: whether to mark requests to Anthropic (``cache_control``) where prompt caching pays: after the
+            system message, the past turns that stay, and the end if the next call continues. Only without a builder.
+        states: as for ``GatekeeperSelector``. A builder has its own store.
         options: settings by name, as for ``GatekeeperSelector``: ``token_budget``, ``strategy``, ``coverage``,
-            ``keep_newest``, ``pinned``, ``exclude``, ``token_counter``, ``embedder``. Without a builder only.
+            ``keep_newest``, ``pinned``, ``exclude``, ``token_counter``, ``embedder``. Only without a builder.
 
     Raises:
         ConfigError: an option is out of range, or an argument sets what the builder sets.
@@ -110,7 +110,7 @@ class GatekeeperMiddleware(LastContexts, Middleware):
         return self._selector
 
     def tenant_of_run(self, config: RunnableConfig) -> str:
-        """Return the tenant of the run that a tool is called in; ``config`` is the tool's own."""
+        """Return the tenant of the run that calls a tool; ``config`` is that of the tool."""
         try:
             runtime: Any = get_runtime()
         except (KeyError, RuntimeError):  # outside of a graph, and in async code before Python 3.11

@@ -48,7 +48,7 @@ def is_anthropic(model: Any) -> bool:
 
 
 def setting_of(request: ModelRequest[Any], name: str) -> Any:
-    """Return a setting that a request is sent with: its own, else its model's; None where it has none."""
+    """Return a setting that a request is sent with: its own, else its model's; None if it has none."""
     model = request.model
     for settings in (getattr(request, "model_settings", None), getattr(model, "model_kwargs", None)):
         if isinstance(settings, Mapping) and settings.get(name) is not None:
@@ -57,7 +57,7 @@ def setting_of(request: ModelRequest[Any], name: str) -> Any:
 
 
 def window_of(model: Any) -> int | None:
-    """Return the context window of a model in tokens, by its profile or its name; None where neither is known.
+    """Return the context window of a model in tokens, by its profile or its name; None if neither is known.
 
     >>> window_of("gpt-4o-mini"), window_of(None)
     (128000, None)
@@ -70,7 +70,7 @@ def window_of(model: Any) -> int | None:
 
 
 def prices_of(model: Any) -> ModelPrices | None:
-    """Return the prices of a model by its name; None where it has no row.
+    """Return the prices of a model by its name; None if it has no row.
 
     >>> prices_of("claude-sonnet-4-5").marked, prices_of(None)
     (True, None)

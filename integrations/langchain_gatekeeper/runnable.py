@@ -1,4 +1,4 @@
-"""The gatekeeper as a step of a chain or a graph, and as a function: messages in, messages out."""
+"""The gatekeeper as a step of a chain or a graph, and as a function from messages to messages."""
 
 from __future__ import annotations
 
@@ -35,28 +35,28 @@ if TYPE_CHECKING:
 
 @with_suggestions(SelectorOptions)
 class GatekeeperSelector(LastSelections, Runnable[Any, Any]):
-    """A step that lets through what the question needs, in place of ``trim_messages``.
+    """A runnable that keeps the messages the question needs, for use instead of ``trim_messages``.
 
-    * A list of messages, or a prompt: the list of those to send. The last user message is the question.
-    * A dict: a new dict with the same entries, the history under ``messages_key`` selected for the question under
-      ``query_key``. Without that entry the last user message of the history is the question.
+    * For a list of messages or a prompt, it returns the messages to send. The last user message is the question.
+    * For a dict, it returns a new dict with the history under ``messages_key`` selected for the question under
+      ``query_key``; without that entry the last user message of the history is the question.
 
-    The config names the conversation, by ``thread_id``, else ``session_id``, and its tenant, by ``tenant_id``. Keep the
-    object: it remembers each one.
+    The config names the conversation (``thread_id``, else ``session_id``) and its tenant (``tenant_id``). Keep the
+    object: it remembers every conversation.
 
     Args:
-        config: the settings; None: ``HistoryConfig()``. The current run is always sent in full. Without a budget it is
-            three quarters of what ``model`` reads, 16,000 where that is not known, which is logged once.
-        messages_key: where a dict holds its history.
-        query_key: where a dict holds its question: a text, a message, content blocks or messages.
+        config: the settings; default to ``HistoryConfig()``. The current run is sent in full. The budget defaults to
+            three quarters of the window of ``model``, or to 16,000 if unknown, which is logged once.
+        messages_key: key of the history in a dict.
+        query_key: key of the question in a dict: a text, a message, content blocks or messages.
         model: the model, or its name, that the messages are for.
-        cache_marks: whether the messages are marked for the prompt cache (``cache_control``) of a model of Anthropic's.
-        states: stores the prompt policy's state of each thread, so that another worker goes on with the same prompt.
+        cache_marks: whether to mark the messages for Anthropic's prompt cache (``cache_control``).
+        states: store for the prompt state of each thread, so that another worker can continue with the same prompt.
         options: settings by name. ``token_budget``, ``strategy``, ``coverage`` and ``keep_newest`` win over those of
-            ``config``; see ``HistoryConfig``. ``pinned`` and ``exclude``: as for ``select_history``.
-            ``token_counter``: counts a text; None: ``TokenEstimator()``. ``embedder``: finds turns that share no word
-            with the question: LangChain's ``Embeddings``, a function from texts to vectors, a ``TextEncoder`` that
-            several share, or ``auto``, the default: that of the extra ``meaning``, if any. None: words alone.
+            ``config``; see ``HistoryConfig``. ``pinned`` and ``exclude``: as for ``select_history``. ``token_counter``:
+            counts the tokens of a text. ``embedder``: finds turns that share no word with the question: LangChain's
+            ``Embeddings``, a function from texts to vectors, a shared ``TextEncoder``, or ``auto``, the default: that
+            of the extra ``meaning``, if installed. None disables semantic search.
 
     Raises:
         ConfigError: ``config`` says how a run is to be made smaller, or an option is out of range.
@@ -91,17 +91,17 @@ class GatekeeperSelector(LastSelections, Runnable[Any, Any]):
         return self._selector
 
     def report_usage(self, answer: BaseMessage, thread_id: Hashable, *, tenant: str = "default") -> None:
-        """Correct the account of a conversation by what the provider reports for the answer to the last call."""
+        """Correct the costs of a conversation with the usage that the provider reports for the last call."""
         usage = usage_of(answer)
         if usage:
             self._selector.report(usage, thread=thread_id, tenant=tenant)
 
     def tenant_of_run(self, config: RunnableConfig) -> str:
-        """Return the tenant that a config names, ``default`` where it names none."""
+        """Return the tenant named in a config, else ``default``."""
         return thread_name(config.get("configurable", {}).get("tenant_id")) or "default"
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002 (the base's name)
-        """Return what is to be sent, in the form of the input.
+        """Return the messages to send, in the form of the input.
 
         Raises:
             KeyError: a dict has no ``messages_key``.
@@ -159,15 +159,15 @@ def select_messages(
     model: BaseChatModel | str | None = None,
     **options: Unpack[SelectorOptions],
 ) -> list[BaseMessage]:
-    """Return the messages that the question needs, as a new list: the caller's own objects, or copies that are cut.
+    """Return the messages that the question needs, as a new list of your own objects or shortened copies.
 
-    It remembers nothing: for long conversations keep a ``GatekeeperSelector``, in a graph's node or hook as well.
+    It remembers nothing between calls: for long conversations keep a ``GatekeeperSelector``.
 
     Args:
-        messages: the whole conversation; what is no message yet is read as one.
-        config: the settings, as for ``GatekeeperSelector``; nothing is logged for a budget of 16,000.
-        query: the question: a text, a message, content blocks or messages. None: the last user message. A question that
-            is not in the list makes all of its turns past ones.
+        messages: the whole conversation; LangChain's shorthand forms are accepted.
+        config: the settings, as for ``GatekeeperSelector``; the default budget of 16,000 is not logged.
+        query: the question: a text, a message, content blocks or messages; defaults to the last user message. If the
+            question is not in the list, all turns are past.
         model: the model, or its name, that the messages are for.
         options: as for ``GatekeeperSelector``. Keep a ``TextEncoder`` of your own as ``embedder``: it remembers what it
             has embedded.

@@ -46,6 +46,6 @@ def message_selector(
         TypeError: an option is unknown.
     """
     if unknown := sorted(options.keys() - SelectorOptions.__annotations__.keys()):
-        raise TypeError(f"unexpected keyword argument {', '.join(unknown)}: further settings go into config")
+        raise TypeError(f"unexpected keyword argument {', '.join(unknown)}: pass further settings in config")
     options = {**options, "embedder": adapter_encoder(options.get("embedder", "auto"))}
     return thread_selector(read, write_message, config, shrinks_run=shrinks_run, states=states, **options)

@@ -1,4 +1,4 @@
-"""Tools that an agent can call: to recall earlier turns that its prompt leaves out, and to read the working memory."""
+"""Tools for agents: recall earlier turns that the prompt leaves out, and read the working memory."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 def recall_tool(
     gatekeeper: GatekeeperMiddleware | GatekeeperSelector, *, max_tokens: int = RECALL_BUDGET_TOKENS
 ) -> BaseTool:
-    """Return the tool with which a model reads earlier turns that its prompt leaves out, or cuts.
+    """Return a tool that lets the model read earlier turns that its prompt leaves out or cuts.
 
-    It reads the thread in the config of the run; a call cannot name another one, and without a thread nothing is read.
+    It reads only the thread in the config of the run; without a thread it reads nothing.
 
     Args:
-        gatekeeper: the middleware or the selector of the agent. One with a builder has nothing to recall.
+        gatekeeper: middleware or selector of the agent. One with a builder has nothing to recall.
         max_tokens: limit of one answer, >= 1.
 
     >>> from langchain_gatekeeper import GatekeeperSelector
@@ -55,13 +55,13 @@ def recall_tool(
 
 @with_suggestions()
 def working_memory_tool(memory: WorkingMemory | ThreadMemories, *, budget_tokens: int = READ_BUDGET_TOKENS) -> BaseTool:
-    r"""Return the tool with which a model reads what was put aside in working memory, a part at a time.
+    r"""Return a tool that lets the model read offloaded results in working memory, a part at a time.
 
-    Nothing compresses or puts aside its own results: they carry its name, ``read_working_memory``.
+    Its own results, named ``read_working_memory``, are never compressed or offloaded.
 
     Args:
-        memory: the working memory of the thread, or those of all threads: then the one of the thread in the config of
-            the run is read (``thread_id``); a call cannot name another one, and without a thread nothing is read.
+        memory: the working memory of the thread, or those of all threads. Then it reads only that of the thread in the
+            config of the run (``thread_id``); without a thread it reads nothing.
         budget_tokens: limit of one answer, >= 1.
 
     >>> from gatekeeper_core import WorkingMemory

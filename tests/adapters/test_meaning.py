@@ -222,7 +222,7 @@ def test_the_model_is_loaded_and_reported_once_and_when_it_is_needed() -> None:
     assert done.stdout.splitlines() == [
         "built False",
         "5 False",
-        "gatekeeper.selection INFO True turns are also found by meaning (extra `meaning`); embedder=None leaves it out",
+        "gatekeeper.selection INFO True turns are also found by meaning (extra `meaning`); embedder=None turns this off",
         "['The puppy naps by the stove.', '密', '狗在哪里睡觉？'] True",
         "True",
         "3",

@@ -70,7 +70,7 @@ def test_the_model_is_sent_what_the_gatekeeper_chooses(
         sent = sum(count_tokens(message["content"]) for message in messages)
         assert status.startswith(f"[{sent} tokens sent, ")
         paid = shown_dollars(prices.dollars(Usage(sent, count_tokens(answer))))
-        assert status.endswith(f" | the model counted {sent} (0 cached) | {paid}]")
+        assert status.endswith(f" | model count {sent} (0 cached) | {paid}]")
         said += [Message("user", question), Message("assistant", answer)]
         gatekeeper.sync(group_turns(said))
 
@@ -78,8 +78,8 @@ def test_the_model_is_sent_what_the_gatekeeper_chooses(
 FAULTS: dict[str, tuple[Behaviour, str]] = {
     "a cut stream": (Cut(), "cut off"),
     "an error in the stream": (MidStream(("Half ", "an ans"), 1000, "unknown error"), "unknown error"),
-    "nothing": (Answer(""), "the model answered with nothing"),
-    "only thinking": (Answer("", thinking="hm"), "the model answered with nothing"),
+    "nothing": (Answer(""), "the model returned an empty answer"),
+    "only thinking": (Answer("", thinking="hm"), "the model returned an empty answer"),
 }
 
 
@@ -92,7 +92,7 @@ def test_a_failed_answer_is_one_line_and_the_chat_goes_on(fault: str, server: Mi
     assert (done.exit_code, done.stderr) == (1, "")
     (line,) = [line for line in done.stdout.splitlines() if line.startswith("no answer: ")]
     assert reason in line
-    assert line.endswith("; nothing was recorded")
+    assert line.endswith("; nothing was saved")
     assert [message["content"] for message in recorded(file)] == ["first", "first answer", "third", "third answer"]
     assert "second" not in json.dumps(server.requests[-1].body)
 

@@ -189,7 +189,7 @@ def test_pieces_come_while_the_answer_is_still_being_made(server: MiniMaxServer)
     with client_of(server, read_timeout_seconds=0.5) as client, client.stream(ASK) as stream:
         pieces = iter(stream)
         assert next(pieces) == "first "
-        with pytest.raises(RuntimeError, match="has not come to its end"):
+        with pytest.raises(RuntimeError, match="is not complete"):
             _ = stream.reply
         assert next(pieces) == "second"
         assert stream.text == "first second"
@@ -261,7 +261,7 @@ def answered(text: str) -> Behaviour:
 FAULTS: dict[str, tuple[Behaviour, type[ChatError], int | None, int | None, str]] = {
     "bad params": (Failure(400, code=2013, message="invalid params"), ChatRequestError, 400, 2013, "invalid params"),
     "login": (Failure(401, code=1004, message="login fail"), ChatAuthError, 401, 1004, "MINIMAX_API_KEY"),
-    "to be paid": (Failure(402), ChatBalanceError, 402, None, "look at the balance"),
+    "to be paid": (Failure(402), ChatBalanceError, 402, None, "check the balance"),
     "no balance": (Failure(429, code=1008, message="insufficient"), ChatBalanceError, 429, 1008, "insufficient"),
     "not there": (Failure(404, body=b"404 page not found"), ChatConnectionError, 404, None, "HTTP 404"),
     "text as error": (Failure(422, body={"error": "unprocessable"}), ChatRequestError, 422, None, "unprocessable"),
@@ -287,7 +287,7 @@ FAULTS: dict[str, tuple[Behaviour, type[ChatError], int | None, int | None, str]
         "cannot be read",
     ),
     "cut": (Cut(), ChatResponseError, None, None, "cut off"),
-    "silent": (Slow(60), ChatConnectionError, None, None, "silent for too long: raise read_timeout_seconds"),
+    "silent": (Slow(60), ChatConnectionError, None, None, "sent nothing for too long: raise read_timeout_seconds"),
     "error in stream": (MidStream(("one ",), 2013, "invalid params"), ChatRequestError, 200, 2013, "invalid params"),
 }
 
@@ -570,7 +570,7 @@ def test_logs_hold_counts_and_no_text(server: MiniMaxServer, caplog: pytest.LogC
     with client_of(server) as client:
         client.chat(ASK)
     retried, answered = [record for record in caplog.records if record.name == "gatekeeper.chat"]
-    assert (retried.getMessage(), answered.getMessage()) == ("request to the model is tried again", "model answered")
+    assert (retried.getMessage(), answered.getMessage()) == ("retrying a request to the model", "model answered")
     facts = vars(retried)
     assert (facts["gatekeeper_http_status"], facts["gatekeeper_code"], facts["gatekeeper_attempt"]) == (429, 1002, 1)
     assert vars(answered)["gatekeeper_output_tokens"] > 0

@@ -130,7 +130,7 @@ def test_thinking_of_finished_turns_stays_here_and_that_of_the_open_loop_goes_ba
 
 
 def test_media_without_data_is_refused_with_its_place() -> None:
-    with pytest.raises(MessageFormatError, match="pass the dict") as caught:
+    with pytest.raises(MessageFormatError, match="pass the original dict") as caught:
         wire_messages([Message("user", "look"), Message("user", (TextPart("this"), MediaPart("image")))])
     assert caught.value.position == 1
 

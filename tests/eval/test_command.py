@@ -51,7 +51,7 @@ def test_without_a_model_the_label_free_part_is_shown_and_nothing_is_written(cha
     done = run(chats)
     assert (done.exit_code, done.stderr) == (0, "")
     assert "6 of 6 user turns" in done.stdout
-    assert "What users said again" in done.stdout
+    assert "What users brought up again" in done.stdout
     assert not (tmp_path / "eval.jsonl").exists()
     value = json.loads(run(chats, "--json", "--turns", "2").stdout)
     assert (value["turns"], value["eligible"], value["verdicts"], value["plan"]) == (2, 6, None, None)
@@ -63,10 +63,10 @@ def test_nothing_is_sent_before_the_user_says_so(chats: str, extra: list[str], t
     with MiniMaxServer(reply) as server:
         done = run(chats, *options(server), *extra, EVAL_KEY=API_KEY)
         assert server.requests == []
-    assert "24 requests to send; 0 answers in the ledger already" in done.stdout
-    assert re.search(r"tokens read, [\d,]+ written: \$0\.\d+", done.stdout)
+    assert "24 requests to send; 0 answers already in the ledger" in done.stdout
+    assert re.search(r"input tokens, [\d,]+ output tokens: \$0\.\d+", done.stdout)
     assert done.exit_code == (0 if extra else 2)
-    assert ("nothing was sent: say --yes" in done.stderr) is not bool(extra)
+    assert ("nothing was sent: add --yes" in done.stderr) is not bool(extra)
     assert not (tmp_path / "eval.jsonl").exists()
 
 
@@ -77,7 +77,7 @@ def test_the_verdicts_are_shown_in_a_table_as_json_and_as_markdown(chats: str) -
         page = run(chats, *options(server), "--yes", "--markdown", "--lang", "zh", EVAL_KEY=API_KEY).stdout
         assert len(server.requests) == 22
     assert (shown.exit_code, shown.stderr) == (0, "")
-    for words in ("better less worse", "1 / 5", "worse.json, turn 2: worse", "with the selection: It is 6379.", "$0."):
+    for words in ("better minus worse", "1 / 5", "worse.json, turn 2: worse", "with the selection: It is 6379.", "$0."):
         assert words in shown.stdout
     assert {f"{word.lower()}.json": outcome for word, outcome in VERDICTS.items()} == {
         each["turn"][0]: each["outcome"] for each in value["verdicts"]["turns"]

@@ -150,7 +150,7 @@ def test_every_prompt_is_made_again_byte_for_byte(tmp_path: Path) -> None:
     with pytest.raises(LedgerError, match="changed since"):
         rebuild(str(folder), ledger, entry.digest)
     changed.unlink()
-    with pytest.raises(LedgerError, match=r"has no .*turn 2: give the file or folder"):
+    with pytest.raises(LedgerError, match=r"has no .*turn 2: use the file or folder"):
         rebuild(str(folder), ledger, entry.digest)
     for settings in ({"token_budget": 4000, **CONFIG.to_dict()}, {**entry.settings, "answer_tokens": 9}):
         older = Ledger()

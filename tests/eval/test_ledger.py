@@ -62,7 +62,7 @@ def test_wherever_the_last_line_is_cut_off_the_others_stay_and_the_next_is_whole
 def test_a_file_of_somebody_else_is_refused_and_not_touched(tmp_path: Path, text: str) -> None:
     path = tmp_path / "chat.jsonl"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(LedgerError, match="line 1 is no line of a ledger of version 1: name another file"):
+    with pytest.raises(LedgerError, match="line 1 is not a ledger line of version 1: use another file"):
         Ledger(str(path))
     assert path.read_text(encoding="utf-8") == text
 

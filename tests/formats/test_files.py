@@ -92,7 +92,7 @@ def test_a_last_line_that_is_still_written_is_counted(log: str, folder: Folder) 
 def test_a_request_may_be_one_text(folder: Folder) -> None:
     conversation = folder.read({"model": "gpt-5", "input": "端口？"})
     assert (conversation.form, said(conversation)) == ("responses", [("user", "端口？")])
-    with pytest.raises(FormatError, match="holds no known format"):
+    with pytest.raises(FormatError, match="is in no known format"):
         folder.read({"instruction": "translate", "model": "x", "input": "端口", "output": "port"})
 
 
@@ -101,7 +101,7 @@ def test_what_no_format_knows_is_refused_with_its_keys_and_the_formats(
     content: object, where: str, folder: Folder
 ) -> None:
     reason = folder.refusal(content)
-    assert reason.startswith(f"holds no known format: {where}; known are openai, ")
+    assert reason.startswith(f"is in no known format: {where}; known formats are openai, ")
     assert all(name in reason for name in ("claude-code", "codex", "responses", "gemini", "anthropic"))
 
 

@@ -101,7 +101,7 @@ def export_of(count: int) -> list[dict[str, Any]]:
 
 def test_many_conversations_are_counted_and_the_first_ten_listed(folder: Folder) -> None:
     file = folder.write(export_of(12))
-    with pytest.raises(AmbiguousConversationError, match="holds 12 conversations: say which by its number") as refused:
+    with pytest.raises(AmbiguousConversationError, match="holds 12 conversations: choose one by its number") as refused:
         read_conversation(file)
     assert (refused.value.count, len(refused.value.headings), refused.value.wanted) == (12, 10, None)
     assert str(refused.value.headings[0]).split() == ["1", "2024-05-31", "Talk", "1", "对话"]
@@ -310,7 +310,7 @@ DEEP = 100_000
 )
 def test_deep_nesting_and_long_numbers_are_refused(content: str, folder: Folder) -> None:
     reason = folder.refusal(content)
-    assert "nested too deeply" in reason or "not JSON that can be read" in reason
+    assert "nested too deeply" in reason or "unreadable JSON" in reason
     for form in ("chatgpt", "claude", "langchain"):
         folder.refusal(content, form=form)
 

@@ -111,5 +111,5 @@ def test_both_databases_find_the_same(store: PostgresStore) -> None:
 
 
 def test_another_store_has_another_index() -> None:
-    with pytest.raises(ConfigError, match="needs threads of a PostgresStore"):
+    with pytest.raises(ConfigError, match="needs the threads of a PostgresStore"):
         PostgresIndex(UserThreads(InMemoryStore(), "acme"))

@@ -119,15 +119,15 @@ def test_recall_reads_the_current_chat_or_the_one_named() -> None:
 @pytest.mark.parametrize(
     ("tool", "arguments", "words"),
     [
-        ("search_chats", {"query": " "}, "query must not be blank: give words"),
+        ("search_chats", {"query": " "}, "query must not be blank: use words"),
         ("search_chats", {"query": ""}, "at least 1 character"),
         ("search_chats", {"query": "redis", "limit": 0}, "greater than or equal to 1"),
         ("search_chats", {"query": "redis", "limit": 21}, "less than or equal to 20"),
-        ("recall_earlier", {"query": "\n"}, "query must not be blank: give words"),
+        ("recall_earlier", {"query": "\n"}, "query must not be blank: use words"),
         ("recall_earlier", {"query": "redis", "limit": 8_001}, "less than or equal to 8000"),
-        ("recall_earlier", {"query": "redis"}, "thread is missing: give the id of a chat"),
-        ("recall_earlier", {"query": "redis", "thread": "t9"}, "there is no chat 't9': give an id"),
-        ("recall_earlier", {"query": "redis", "thread": "of-bob"}, "there is no chat 'of-bob': give an id"),
+        ("recall_earlier", {"query": "redis"}, "thread is missing: pass a chat id"),
+        ("recall_earlier", {"query": "redis", "thread": "t9"}, "no chat 't9': pass a chat id"),
+        ("recall_earlier", {"query": "redis", "thread": "of-bob"}, "no chat 'of-bob': pass a chat id"),
     ],
 )
 def test_a_wrong_call_is_an_error_that_says_what_to_do(tool: str, arguments: dict[str, Any], words: str) -> None:
@@ -175,9 +175,9 @@ def test_the_command_serves_a_store_and_logs_to_a_client_over_stdio(tmp_path: Pa
 
 def test_the_command_refuses_what_it_cannot_serve(tmp_path: Path) -> None:
     for arguments, words in (
-        ([], "give --store STORE, --logs FOLDER, or both"),
-        (["--store", tmp_path / "none.db"], "there is no store"),
-        (["--logs", tmp_path / "none"], "there is no folder"),
+        ([], "add --store STORE, --logs FOLDER, or both"),
+        (["--store", tmp_path / "none.db"], "no store found"),
+        (["--logs", tmp_path / "none"], "none does not exist"),
         (["--logs", tmp_path, "--store", "postgresql://ann:s3cret@127.0.0.1:1/x"], "127.0.0.1:1/x"),
     ):
         done = command.run("mcp", *arguments)

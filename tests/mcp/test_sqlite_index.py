@@ -87,13 +87,13 @@ def test_a_file_that_cannot_be_used_is_named_and_may_be_deleted(store: SQLiteSto
     index_of(threads).close()
     path = the_file(store)
     path.write_bytes(b"no database at all" * 999)
-    with pytest.raises(StorageError, match=r"\.db: the search index cannot be used: delete the file"):
+    with pytest.raises(StorageError, match=r"\.db: the search index is unusable: delete the file"):
         index_of(threads)
     path.unlink()
     assert places(index_of(threads).search("redis")) == [("english", 0)]
-    with pytest.raises(StorageError, match="its folder cannot be made"):
+    with pytest.raises(StorageError, match="its folder cannot be created"):
         SQLiteIndex(threads, f"{store.path}/search.db")
     index = SQLiteIndex(threads, str(path))
     index._connection.execute("PRAGMA user_version = 99")
-    with pytest.raises(StorageError, match="another version of this library wrote it: delete the file"):
+    with pytest.raises(StorageError, match="written by another version of this library: delete the file"):
         index_of(threads)

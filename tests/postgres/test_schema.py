@@ -88,7 +88,7 @@ def test_older_tables_are_brought_up_to_date_or_refused(
     fill(store)
     before = seen(store)
     monkeypatch.setattr("gatekeeper_postgres.store.NEWEST", 2)
-    with pytest.raises(StorageError, match="an older version of this library; migrate them first"):
+    with pytest.raises(StorageError, match="an older version of this library: migrate them first"):
         PostgresStore(conninfo, migrate=False)
     assert seen(store) == before
     assert migrated(store, (*schema.MIGRATIONS, ADDED)) == 1
@@ -99,6 +99,6 @@ def test_older_tables_are_brought_up_to_date_or_refused(
 def test_a_store_that_is_not_there_is_not_made_unless_it_may(
     conninfo: str, admin: psycopg.Connection[tuple[object, ...]]
 ) -> None:
-    with pytest.raises(StorageError, match=r"/test_[0-9]+: there is no store"):
+    with pytest.raises(StorageError, match=r"/test_[0-9]+: no store found"):
         PostgresStore(conninfo, create=False)
     assert admin.execute("SELECT 1 FROM pg_namespace WHERE nspname = 'gatekeeper'").fetchone() is None

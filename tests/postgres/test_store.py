@@ -127,7 +127,7 @@ def test_a_forked_process_opens_connections_of_its_own(conninfo: str) -> None:
                 say(str(error))
 
         (words,) = Child(refused).ended()
-        assert words.endswith("the pool belongs to the parent process: open one in this one")
+        assert words.endswith("the pool belongs to the parent process: open one in this process")
         assert store.last_seq("acme", "t1") == 1
 
 

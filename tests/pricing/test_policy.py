@@ -235,13 +235,13 @@ def test_a_stored_state_with_another_value_is_refused(path: str, value: object) 
     stored: dict[str, Any] = PolicyState(Body((0, 3), since=7)).to_dict()
     part, name = path.split(".")
     stored[part][name] = value
-    with pytest.raises(ConfigError, match="begin with PolicyState"):
+    with pytest.raises(ConfigError, match="start with PolicyState"):
         PolicyState.from_dict(stored)
 
 
 @pytest.mark.parametrize("stored", [{}, [], "state", None, {"version": 3}, {**PolicyState().to_dict(), "another": 1}])
 def test_what_is_not_a_stored_state_is_refused(stored: Any) -> None:
-    with pytest.raises(ConfigError, match="begin with PolicyState"):
+    with pytest.raises(ConfigError, match="start with PolicyState"):
         PolicyState.from_dict(stored)
 
 

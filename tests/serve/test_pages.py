@@ -28,7 +28,7 @@ def _url() -> Iterator[str]:
 
 
 def test_the_page_lists_the_threads_and_leads_to_what_was_sent_and_why(url: str) -> None:
-    assert "No request came yet" in httpx.get(url).text
+    assert "No request yet" in httpx.get(url).text
     marked = "<script>alert(1)</script>"
     response = httpx.post(url + CHAT, json={"model": "gpt-4o", "messages": talk(*TALKS["mixed"])})
     httpx.post(url + MESSAGES, json={"model": marked, "messages": talk(marked, f"{marked}?")})
@@ -132,7 +132,7 @@ def test_the_command_serves_until_it_is_stopped_and_logs_no_request() -> None:
     [
         (["--host", "0.0.0.0"], "set a token"),  # noqa: S104 - refused
         (["--budget", "0"], "--budget must be 1 or more"),
-        (["--openai-url", "https://user:key@host"], "openai_url must be an address"),
+        (["--openai-url", "https://user:key@host"], "openai_url must be a URL"),
     ],
 )
 def test_the_command_refuses_what_is_not_safe_or_not_possible(options: list[str], reason: str) -> None:

@@ -123,7 +123,7 @@ def test_a_closed_store_answers_no_call_and_may_be_closed_twice(path: Path) -> N
     store = SQLiteStore(path)
     store.close()
     store.close()
-    with pytest.raises(StorageError, match="the store was closed"):
+    with pytest.raises(StorageError, match="the store is closed"):
         store.last_seq("acme", "t1")
 
 

@@ -72,14 +72,14 @@ def test_a_file_that_is_gone_is_an_error_and_no_new_store(path: Path) -> None:
     with SQLiteStore(path) as store, ThreadPoolExecutor(1) as pool:
         assert store.found_schema_version == 0
         path.rename(f"{path}.moved")
-        with pytest.raises(StorageError, match="there is no store"):
+        with pytest.raises(StorageError, match="no store found"):
             pool.submit(store.last_seq, "acme", "t1").result()
     assert not path.exists()
 
 
 def test_a_file_is_made_only_where_it_may_be(path: Path) -> None:
     for _ in range(2):
-        with pytest.raises(StorageError, match="there is no store"):
+        with pytest.raises(StorageError, match="no store found"):
             SQLiteStore(path, create=False)
         assert not path.exists() or path.stat().st_size == 0
         path.touch()
@@ -134,7 +134,7 @@ def test_a_file_that_may_only_be_read_is_read_and_refuses_each_write(open_folder
         with SQLiteStore(name) as store:
             assert seen(store) == before
             for write in CALLS.values():
-                with pytest.raises(StorageError, match="must not be written: see to the rights on the file"):
+                with pytest.raises(StorageError, match="it is read-only: check the permissions of the file"):
                     write(store)
                 assert seen(store) == before
             assert store.check() == ()

@@ -91,5 +91,5 @@ def test_a_page_of_zeros_is_found(path: Path, page: int) -> None:
 )
 def test_a_trigger_or_a_changed_column_is_refused(path: Path, statement: str) -> None:
     changed(path, statement)
-    with pytest.raises(CorruptionError, match="the tables are not as they were made"):
+    with pytest.raises(CorruptionError, match="the tables were altered"):
         SQLiteStore(path)

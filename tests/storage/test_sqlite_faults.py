@@ -180,7 +180,7 @@ def test_a_full_disk_is_named_and_stores_nothing_of_the_call(path: Path) -> None
             lambda: store.append_messages("acme", "t1", large_ones),
             lambda: blobs.put("s", "b", bytes(50_000)),
         ):
-            with pytest.raises(StorageError, match="no room left"):
+            with pytest.raises(StorageError, match="no space left"):
                 write()
             found.refused()
             with store._connections.bare() as connection:  # an error brought a new connection

@@ -27,13 +27,13 @@ _BLOCKS_LOOKED_BACK = 20
 
 
 class MarkPlan(NamedTuple):
-    """Behind which of the messages that are sent a mark pays.
+    """The messages after which a cache mark pays.
 
     Attributes:
-        body: the last message of the stable beginning; None: there is none.
+        body: last message of the stable beginning, if there is one.
         end: whether the next call reads on where this one ends.
         between: the message where the call before ended, if that is too far from the end to be found; else None.
-        recalled: whether turns stand in the question for this one call.
+        recalled: whether turns are placed in the question for this call.
     """
 
     body: int | None
@@ -46,7 +46,7 @@ def plan_marks(view: HistoryView, *, blocks: Sequence[int], answered: int | None
     """Return where marks pay.
 
     The end is worth a mark inside a run, where each step reads all of the step before, and where nothing stands in the
-    prompt for this one call: with recalled turns, or a selection that is made anew for each question, what is written
+    prompt for this one call: with recalled turns, or a selection that is rebuilt for each question, what is written
     behind them is never read.
 
     Args:

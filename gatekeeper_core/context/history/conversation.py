@@ -1,4 +1,4 @@
-"""A conversation made to fit its limit in at most three steps, each from the original messages.
+"""Compression of a conversation to a limit in up to three steps, each starting from the original messages.
 
 ::
 
@@ -36,15 +36,15 @@ _MARKED = 40
 
 @with_suggestions()
 class ContextCompressor:
-    """A compressor that makes conversations fit a limit, and changes no more than that takes.
+    """A compressor that makes conversations fit a limit and changes no more than necessary.
 
     Args:
-        max_tokens: what a conversation may cost, at least 1; the margin of an estimate is kept free.
-        keep_recent: newest messages that a summary leaves, system messages aside, at least 0.
-        headroom: share of ``max_tokens`` from which on :meth:`should_compress` says so, 0..1.
-        aggressive_keep: newest messages that an aggressive summary leaves, at least 0. 2 is safer and costs more.
-        summarizer: writes the summary; where it fails, or its text is too long, a placeholder stands alone.
-        token_counter: counts a text; None: ``TokenEstimator()``.
+        max_tokens: token limit of a conversation, at least 1; the margin of an estimate is kept free.
+        keep_recent: newest messages that are not summarised, system messages aside, at least 0.
+        headroom: share of ``max_tokens`` above which :meth:`should_compress` returns True, 0..1.
+        aggressive_keep: newest messages that an aggressive summary keeps, at least 0. 2 is safer and costs more.
+        summarizer: writes the summary; if it fails or its text is too long, a placeholder is used.
+        token_counter: counts the tokens of a text; defaults to ``TokenEstimator()``.
         locale: language of the placeholder and of the mark at a cut; see ``fold_rounds``.
         working_memory: holds the pointers that stay; see ``fold_rounds``.
 
@@ -85,19 +85,19 @@ class ContextCompressor:
         self._limit = budget_within(self._count, max_tokens)
 
     def estimate_tokens(self, messages: Sequence[Message]) -> int:
-        """Return what messages cost by the compressor's counter; see ``count_messages``."""
+        """Return the cost of messages by the compressor's counter; see ``count_messages``."""
         return count_messages(messages, token_counter=self._count)
 
     def should_compress(self, messages: Sequence[Message]) -> bool:
-        """Return whether messages cost more than the headroom allows. Source: specification 003-49: the trigger."""
+        """Return whether messages cost more than the headroom allows. Source: specification 003-49 (the trigger)."""
         return self.estimate_tokens(messages) > self._headroom * self._max_tokens
 
     def compress(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Return messages that cost at most ``max_tokens``: the same object if they do already, else a new list.
 
         Raises:
-            BudgetError: system messages and calls without a result alone cost more.
-            TypeError: ``messages`` holds something else than messages.
+            BudgetError: system messages and calls without a result alone exceed the limit.
+            TypeError: ``messages`` contains anything but messages.
         """
         compaction = self.explain(messages)
         return messages if compaction.strategy == "none" else compaction.messages

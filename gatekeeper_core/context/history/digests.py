@@ -249,7 +249,7 @@ def _digest_of(
 def _short_form(
     messages: Sequence[Message], long: Sequence[int], pointers: Sequence[str], token_counter: TokenCounter
 ) -> tuple[tuple[Message | None, ...], int]:
-    """Return each message of a turn as it is sent, None where it is not, and the tokens of all."""
+    """Return each message of a turn as it is sent, None if it is not, and the tokens of all."""
     sent: list[Message | None] = [None if message.role in ("assistant", "tool") else message for message in messages]
     for at in long:
         text = truncate_middle(messages[at].text, _QUESTION_CHARACTERS, token_counter=len)

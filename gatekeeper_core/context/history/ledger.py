@@ -134,7 +134,7 @@ class CountedMessages:
 def cut(message: Message, budget: int, measure: Measure, *, locale: Locale) -> Message:
     r"""Return a message whose text lost its middle, so that it costs at most the budget if an empty text would.
 
-    Parts that are no text stay, in their order, as long as a text with the mark of its cut fits beside them. Otherwise
+    Parts that are not text stay, in their order, as long as a text with the mark of its cut fits beside them. Otherwise
     the text ends with a line that counts them, as ``[2 images, 1 document omitted]``, if there is room. Calls and names
     stay.
 

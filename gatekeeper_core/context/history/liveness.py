@@ -31,7 +31,7 @@ def identifiers_of(message: Message) -> tuple[str, ...]:
 
 
 class LiveIdentifiers:
-    """The identifiers in the messages of a run or a conversation as it grows.
+    """Identifiers in the messages of a growing run or conversation.
 
     Args:
         question: sent anyway, with its identifiers.
@@ -45,7 +45,7 @@ class LiveIdentifiers:
 
     @property
     def count(self) -> int:
-        """The number of messages."""
+        """Number of messages."""
         return len(self._mentions)
 
     def add(self, message: Message) -> None:

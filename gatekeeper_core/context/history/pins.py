@@ -65,11 +65,11 @@ def check_pins(name: str, pins: object, *, count: int | None = None) -> None:
         raise TypeError(f"{name} must be {expected}, got {type(pins).__name__}")
     for pin in pins:
         if isinstance(pin, bool) or not isinstance(pin, (int, str)):
-            raise TypeError(f"{name} must hold positions or ids, got {type(pin).__name__}")
+            raise TypeError(f"{name} must contain positions or ids, got {type(pin).__name__}")
         if isinstance(pin, int) and pin < 0:
-            raise ConfigError(f"{name} must hold positions from the beginning of the list, from 0 on, got {pin}")
+            raise ConfigError(f"{name} must count positions from the start of the list (0 or more), got {pin}")
         if isinstance(pin, int) and count is not None and pin >= count:
-            raise ConfigError(f"{name} position {pin} is not in a list of {count} messages")
+            raise ConfigError(f"{name} position {pin} does not exist: the list has {count} messages")
 
 
 def instructions_in(turns: Iterable[Turn], cache: LruCache[str, Any], *, in_an_agent: bool) -> tuple[int, ...]:

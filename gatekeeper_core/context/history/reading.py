@@ -37,7 +37,7 @@ class History(NamedTuple):
         head: positions before the first user message that are always sent.
         notes: further positions that are always sent and belong to no turn.
         past: the finished turns, oldest first, less the excluded ones; a note has no text and no cost in them.
-        current: the turn that the model is to answer, or None where it is not in the list.
+        current: the turn that the model is to answer, or None if it is not in the list.
         query: the question, stripped; "" without one.
         summaries: positions of the summaries of folded messages.
         provider_stop: messages before this position are the provider's, which has compacted or stores them: they

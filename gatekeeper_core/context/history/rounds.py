@@ -80,13 +80,13 @@ class Counts(NamedTuple):
 
 
 class Folding(NamedTuple):
-    """A list of messages in which a summary stands for some.
+    """A list of messages in which a summary replaces some.
 
     Attributes:
         messages: the new list; what is not folded are the caller's own objects.
-        sources: for each of them its position in the caller's list, None for the summary.
-        folded: positions that the summary stands for, earlier summaries among them, ascending.
-        counts: what this call folded; ``counts_in(messages)`` is what the summary stands for in all.
+        sources: position of each in the caller's list, None for the summary.
+        folded: positions that the summary replaces, earlier summaries included, ascending.
+        counts: what this call folded; ``counts_in(messages)`` counts everything the summary replaces.
         failure: as in ``Compaction``.
     """
 
@@ -118,7 +118,7 @@ def read_rounds(messages: Sequence[Message]) -> tuple[Round, ...]:
     by number where the calls or the results have no ids at all.
 
     Raises:
-        TypeError: ``messages`` holds something else than messages.
+        TypeError: ``messages`` contains anything but messages.
     """
     steps: list[tuple[list[int], list[int]]] = []
     positions: list[int] = []
@@ -197,7 +197,7 @@ def fold_rounds(
     locale: Locale | None = None,
     token_counter: TokenCounter | None = None,
 ) -> Folding:
-    """Return a conversation in which one summary message stands for all answered rounds but the newest.
+    """Return a conversation with one summary message in place of all answered rounds but the newest.
 
     System and user messages, answers to the user, and rounds with a call that has no result yet stay; so does what no
     provider would accept. An earlier summary is taken up into the new one. Nothing to fold: the same messages in a new

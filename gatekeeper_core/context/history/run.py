@@ -1,4 +1,4 @@
-"""The current run of an agent made smaller while it grows, before anything of the past is given up.
+"""Compaction of an agent's current run as it grows, before any past turn is dropped.
 
 ::
 
@@ -63,14 +63,14 @@ Source: ours, recorded runs of agents; each chosen on one half of the coding run
 @with_suggestions()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunConfig:
-    """Settings of a run that gives way when a request is over its limit.
+    """Settings for compacting a run when a request exceeds its limit.
 
     Attributes:
         keep_recent_rounds: newest answered rounds that are not compressed to save money, nor folded as long as the past
             or their results can give way; the last one stays, >= 0. Source: specification 002-22.
-        low_water: share of the room that is aimed at, 0..1. Source: specification 002-32.
-        compress_result: makes the text of a tool message smaller, as ``ToolResultCompressor`` does; None: nothing does.
-            It is called for the same messages at each step: it must give the same text, and should remember it. With a
+        low_water: target share of the room, 0..1. Source: specification 002-32.
+        compress_result: shortens the text of a tool message, as ``ToolResultCompressor`` does; None turns this off. It
+            is called for the same messages at each step: it must give the same text, and should remember it. With a
             ``working_memory`` only the pointers stay that it holds.
     """
 
@@ -95,10 +95,10 @@ class ShrunkRun(NamedTuple):
     """The part of a run that is sent.
 
     Attributes:
-        folded: positions that the summary stands for, ascending; it takes the place of the first of them.
-        replaced: position and message of what is sent in another form: the summary, and compressed results.
-        tokens: what the run costs now.
-        peak_tokens: the most that it cost at any of its steps.
+        folded: positions that the summary replaces, ascending; it is at the first of them.
+        replaced: position and new message for what changed: the summary, and compressed results.
+        tokens: current cost of the run.
+        peak_tokens: highest cost at any of its steps.
         stable: position of the last message before those that gave way to save money since the step before: a cache
             mark there finds what it left. None: there is no such message, or no prices.
     """

@@ -1,4 +1,4 @@
-"""Messages in, messages out: which messages of a conversation the model gets to read, as positions in the list.
+"""Selection of the messages that the model gets to read, as positions in the caller's list.
 
 ::
 
@@ -77,27 +77,27 @@ def select_history(
     fixed_tokens: int = 0,
     state: ThreadState | None = None,
 ) -> HistoryView:
-    """Return which messages to send: the turns that the question needs, within the budget.
+    """Return the messages to send: the turns that the question needs, within the budget.
 
     Args:
         messages: the whole conversation, our messages or dicts in the format of a provider (see ``read_messages``);
             read, never changed. All positions are in this list.
-        token_budget: tokens that the request may have; None: as in ``config``, like the next three.
+        token_budget: token limit of the request; defaults to that of ``config``, as do the next three.
         strategy: ``gate``, ``fill``, ``cache`` or ``window``; see ``HistoryConfig``.
-        coverage: the share of what the answer needs that is to be sent, 0..1.
-        keep_newest: newest turns that are sent whole whatever the question says.
+        coverage: share of what the answer needs to send, 0..1.
+        keep_newest: newest turns to send in full, whatever the question says.
         pinned: messages that are always sent: their positions, ids, or a function of one message. A message of the
             assistant or of a tool keeps its whole turn, where it fits.
-        exclude: messages that are never sent, likewise; a past turn with such a message is dropped.
-        config: the settings; only a ``ThreadSelector`` reads ``shadow``, ``max_threads`` and ``gatekeeper``.
+        exclude: messages that are never sent, given likewise; a past turn with such a message is dropped.
+        config: the settings; only adapters use ``shadow``, ``max_threads`` and ``gatekeeper``.
         gatekeeper: the index of this conversation; it is updated to the past turns, so the next call indexes the new
             ones only. None: a new one.
-        query: the question. None: the user text of the last turn. Otherwise the last turn is the current one if it
-            contains this text; if not, all turns are past. Blank: all turns are past, and there is no question.
-        fixed_tokens: tokens that the caller sends in addition, at least 0.
-        state: ``state`` of the view before, ``ThreadState()`` at first. With it a run chooses its past once, and the
-            bill is estimated; ``state.at(seconds)`` tells the time, by which a cache may be cold. None: this is the
-            first call.
+        query: the question; defaults to the user text of the last turn. Otherwise the last turn is the current one if
+            it contains this text; if not, all turns are past. Blank: all turns are past, and there is no question.
+        fixed_tokens: tokens that you send in addition, at least 0.
+        state: ``state`` of the previous view, at first ``ThreadState()``. With it a run chooses its past once, and the
+            bill is estimated; ``state.at(seconds)`` sets the time, so that a cache can be cold. None means the first
+            call.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -268,7 +268,7 @@ def select_past(
 def _past_digests(
     history: History, costs: Costs, config: HistoryConfig, gatekeeper: ContextGatekeeper
 ) -> PastDigests | None:
-    """Return the past turns of an agent that give way; None where no message can be sent in another form."""
+    """Return the past turns of an agent that give way; None if no message can be sent in another form."""
     if config.run is None or config.strategy == "window":
         return None
     room = costs.room_at_start + costs.question + costs.pinned

@@ -42,16 +42,16 @@ class Compaction(NamedTuple):
 
     Attributes:
         messages: the new list; what was neither folded nor cut are the caller's own objects.
-        sources: for each of them its position in the caller's list, None for the summary.
+        sources: position of each in the caller's list, None for the summary.
         strategy: ``none``, ``summary`` (rounds became a summary), ``aggressive`` (nearly everything did), ``truncate``
             (texts were compressed or cut, whatever was folded besides).
         rounds_folded: rounds that this call folded.
         calls_folded: tool calls in them.
-        calls_total: tool calls that the summary stands for, earlier compactions included.
+        calls_total: tool calls in the summary, earlier compactions included.
         results_shortened: messages whose text was compressed or cut.
-        tokens_before: what the messages cost before.
-        tokens_after: what they cost now.
-        chars_before: their characters before; a part that is no text counts its tokens.
+        tokens_before: cost of the messages before.
+        tokens_after: cost of the messages now.
+        chars_before: their characters before; a part that is not text counts its tokens.
         chars_after: their characters now.
         same_beginning: messages at the start that are as they were, which a prompt cache can still use.
         over_limit: whether what must stay alone is over a limit.
@@ -193,7 +193,7 @@ def compress(ledger: CountedMessages, results: ToolResults, places: Iterable[int
 
 
 def compressed(ledger: CountedMessages, results: ToolResults, place: int, *, age_rounds: int) -> Message | None:
-    """Return the tool result in a place compressed, or None where that does not make it cost less."""
+    """Return the tool result in a place compressed, or None if that does not make it cost less."""
     source = ledger.sources[place]
     shorter = None if source is None else results.smaller(source, ledger.messages[place], age_rounds=age_rounds)
     limited = [measure for measure in ledger.measures if measure.limit < math.inf]

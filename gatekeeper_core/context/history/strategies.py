@@ -1,4 +1,4 @@
-"""The strategies: which past turns are worth sending, and in which order they would be given up.
+"""The strategies: which past turns to send, and in which order to drop them.
 
 ::
 
@@ -71,28 +71,28 @@ class HistoryConfig:
             the most needed turns until the budget is used; ``cache`` is ``gate`` counted in dollars: what the provider
             has cached stays while it is cheap, for at most 1.02 times the price of everything; ``window`` sends the
             newest turns.
-        coverage: the share of what the answer needs that is to be sent, 0..1; None: that of ``gatekeeper``, 0.85 by
-            default. It holds in the mean over questions to an assistant; see ``docs/tuning.md``.
-        token_budget: tokens that a request may have, >= 1; None: those of :func:`budget_for_window` for the model.
-        keep_newest: newest turns that are sent whole whatever the question says, >= 0; for a ``window`` its length.
-            None: 0, for a window 20; with tool calls in the history and ``run=None`` ``RECENT_TURNS``. Source of the 0:
-            specification, check 2: a new topic takes nothing of the old one along.
+        coverage: share of what the answer needs to send, 0..1; defaults to that of ``gatekeeper``, 0.85. It is a mean
+            over questions to an assistant; see ``docs/tuning.md``.
+        token_budget: token limit of a request, >= 1; defaults to :func:`budget_for_window` of the model.
+        keep_newest: newest turns to send in full, whatever the question says, >= 0; the length of a ``window``.
+            Defaults to 0, for a window to 20; with tool calls in the history and ``run=None`` to ``RECENT_TURNS``.
+            Source of the 0: specification, check 2: a new topic takes nothing of the old one along.
         pin_instructions: whether ``gate`` and ``fill`` keep standing instructions of the user ("from now on", 以后都)
             in a quarter of the room for the past, the newest first. Where the history holds tool calls, these and
             ``cache`` keep the first user message in that quarter, too; where an agent writes its observations as the
             user, wherever it fits.
-        passthrough_below: tokens of the past turns below which ``gate`` sends all of them where they fit, and ``cache``
-            does not begin to cut them, >= 0. None: 500, with tool calls in the history 6,000.
-        reserve_tokens: tokens of the budget to keep free for text that is not visible here, >= 0 and below the budget.
-        prices: of the model; None: those of the model of the call, where it has a row, else ``UNKNOWN``.
-        shadow: whether to report only: the caller sends what it would send without a selection.
-        on_error: ``fallback`` sends the newest turns that fit when the selection fails; ``raise`` lets the error pass.
-        max_threads: threads whose index and last view stay in memory, >= 1; the least recently used is dropped, and
+        passthrough_below: size of the past turns in tokens below which ``gate`` sends all of them if they fit, and
+            ``cache`` does not cut them, >= 0. Defaults to 500, with tool calls in the history to 6,000.
+        reserve_tokens: part of the budget to keep free for text that you add yourself, >= 0 and below the budget.
+        prices: prices of the model; default to those of the called model if it has a row, else ``UNKNOWN``.
+        shadow: whether only to report: the request is sent as it would be without a selection.
+        on_error: ``fallback`` sends the newest turns that fit when the selection fails; ``raise`` raises the error.
+        max_threads: threads whose index and last view stay in memory, >= 1; the least recently used is dropped and
             indexed again when it returns. Source: ours; about 4 KB a turn, so 50 MB with 50 turns each.
-        run: how the current run of an agent shrinks; None: it is sent unchanged, and older turns give way whole. Its
+        run: how to compact the current run of an agent; None sends it unchanged and drops older turns whole. Its
             compressor gets the name of the thread.
-        gatekeeper: further settings of the selection, None for the defaults. Its ``trim`` says whether long messages of
-            past turns may be cut to the sentences that matter, where the adapter can write.
+        gatekeeper: further settings of the selection; None uses the defaults. Its ``trim`` controls whether long
+            messages of past turns are cut to the sentences that matter, if the adapter can change messages.
     """
 
     strategy: Strategy = "gate"
@@ -147,7 +147,7 @@ def with_options(config: HistoryConfig | None, **options: Any) -> HistoryConfig:
     """
     config = HistoryConfig() if config is None else config
     if isinstance(config, int):
-        raise TypeError(f"config must be a HistoryConfig, got int: a budget goes by name, token_budget={config}")
+        raise TypeError(f"config must be a HistoryConfig, got int: pass a budget by name, token_budget={config}")
     check_type("config", config, HistoryConfig)
     named = {name: value for name, value in options.items() if value is not None}
     return replace(config, **named) if named else config
@@ -174,8 +174,8 @@ def check_reserve(reserve_tokens: int, budget_tokens: int, *, named: str = "Hist
     """
     if reserve_tokens >= budget_tokens:
         raise ConfigError(
-            f"HistoryConfig.reserve_tokens is {reserve_tokens} and {named} is {budget_tokens}: nothing is left for the "
-            f"messages; reserve less, or raise {named.rpartition('.')[2]}"
+            f"HistoryConfig.reserve_tokens is {reserve_tokens} but {named} is {budget_tokens}, so no tokens remain for "
+            f"messages: reserve less, or raise {named.rpartition('.')[2]}"
         )
 
 
@@ -215,7 +215,7 @@ def choose_past(
         costs: tokens of each of them.
         config: the settings, :func:`with_defaults`.
         room: tokens for all of them; may be negative.
-        coverage: of the selection; None: that of the gatekeeper.
+        coverage: coverage of the selection; defaults to that of the gatekeeper.
         window_from: position of the first message that a window may hold; a turn around it is taken whole.
     """
     past, strategy, newest = history.past, config.strategy, config.keep_newest or 0

@@ -1,4 +1,4 @@
-"""The summarizer that a user plugs in: which functions fit, what they are given to read, and what they answered.
+"""Summarizers that you plug in: accepted functions, their input, and their answers.
 
 ::
 
@@ -21,7 +21,7 @@ MAX_MODEL_INPUT_TOKENS = 24_000
 
 
 class Summarizer(Protocol):
-    """A writer of summaries, most often a function that asks a model.
+    """A function that writes summaries, usually with a model.
 
     A function of one argument fits as well: it gets the messages, the earlier summary as the first of them.
     """
@@ -59,7 +59,7 @@ def check_summarizer(summarizer: object) -> None:
     if not callable(summarizer):
         raise TypeError(f"summarizer must be callable, got {type(summarizer).__name__}")
     if inspect.iscoroutinefunction(summarizer) or inspect.iscoroutinefunction(type(summarizer).__call__):
-        raise TypeError("summarizer must not be async: wrap it in a function that waits for its text")
+        raise TypeError("summarizer must not be async: wrap it in a function that waits for the text")
     if not _arguments_of(summarizer):
         raise TypeError(
             "summarizer must take (messages, previous, max_tokens), or (messages) alone; "

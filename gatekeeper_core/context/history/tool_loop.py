@@ -62,7 +62,7 @@ def compact_messages(
     token_counter: TokenCounter | None = None,
     locale: Locale | None = None,
 ) -> Compaction:
-    """Return a conversation within both limits, its oldest rounds of tool use folded into one summary message.
+    """Return a conversation that fits both limits, its oldest tool rounds folded into one summary message.
 
     System messages, every user message, answers to the user, the newest rounds and calls without a result stay. Within
     the limits nothing is done; over one, compressing, folding and cutting each go on to the low-water mark. So a loop
@@ -73,7 +73,7 @@ def compact_messages(
     * ``keep_recent_rounds``, ``low_water``, ``compress_result``: as in ``RunConfig``; the low-water mark is a share of
       both limits. What ``compress_result`` raises passes.
     * ``working_memory``, ``locale``, ``summarizer``: as for ``fold_rounds``; None is the memory of ``compress_result``.
-    * ``token_counter``: counts a text; None: ``TokenEstimator()``.
+    * ``token_counter``: counts the tokens of a text; defaults to ``TokenEstimator()``.
 
     Raises:
         ConfigError: a number is out of range, or a word is unknown.

@@ -1,4 +1,4 @@
-"""The view of a conversation that the model gets, the state for the next call, and the list that is sent."""
+"""The view of a conversation that the model gets, the state for the next call, and the list to send."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class HistorySizes(NamedTuple):
     Attributes:
         message_count: messages in the caller's list.
         turn_count: past turns in the conversation.
-        tokens: what the kept messages cost, by the counter's estimate.
-        history_tokens: what all messages would cost, less a greeting before the first user message.
-        fixed_tokens: tokens that the budget covers in addition.
-        budget_tokens: the budget for all of it.
-        chosen_tokens: tokens of the past turns that were chosen when the run began.
-        counter: the counter of the tokens: the profile of a ``TokenEstimator``, or the name of another counter.
-        margin: how far a prompt may exceed its estimate, as a share of it: that part of the budget stays free.
+        tokens: cost of the kept messages, as estimated by the counter.
+        history_tokens: cost of all messages, except a greeting before the first user message.
+        fixed_tokens: additional tokens that count against the budget.
+        budget_tokens: the whole budget.
+        chosen_tokens: tokens of the past turns chosen when the run began.
+        counter: name of the token counter; for a ``TokenEstimator`` its profile.
+        margin: share by which a prompt may exceed its estimate; that part of the budget stays free.
     """
 
     message_count: int = 0
@@ -54,23 +54,23 @@ class HistoryView(NamedTuple):
 
     Attributes:
         status: ``selected`` (chosen for the query), ``passthrough`` (all of it, or there is no past turn), ``no_query``
-            (there is no question: the newest turns that fit), ``nothing_fits`` (even the smallest past turn has no
-            room), ``over_budget`` (what is always sent is over the budget by itself), ``fallback`` (selection failed:
-            the newest turns that fit).
-        reason: one word or a short fact that says more: the gate's reason, the type and place of an error.
-        turns: ids of the past turns that are kept, the one to drop first last.
-        selection: the selection behind it, with a decision for every turn; None without one.
+            (no question: the newest turns that fit), ``nothing_fits`` (even the smallest past turn has no room),
+            ``over_budget`` (what is always sent exceeds the budget), ``fallback`` (selection failed: the newest turns
+            that fit).
+        reason: a word or short fact with more detail: the reason of the topic decision, the type and place of an error.
+        turns: ids of the kept past turns, most needed first.
+        selection: the selection behind it, with a decision for every turn, if there was one.
         kept: positions in the caller's list, ascending.
-        replaced: position and message of what is sent in another form, ascending: long messages of past turns, cut;
-            compressed results of the current run, and the summary of its folded rounds in the place of the first. Of a
+        replaced: position and new message for everything sent in another form, ascending: long messages of past turns,
+            cut; compressed results of the current run; the summary of its folded rounds in place of the first. For a
             list in a provider's format these are dicts in that format.
         folded: positions of the current run that the summary replaces, of which only the first is kept, and those of
             calls and results of older turns that are sent in their short form.
-        recalled_text: earlier turns before the question, in the message that replaces it; "" without any.
-        pinned: positions of the messages of past turns that are kept whatever the question says: those that the caller
-            pins, and standing instructions.
-        bill: what the call costs and why the past is sent so; None without a state.
-        state: for the next call of this thread; None if this call had none, unless the strategy is ``cache``.
+        recalled_text: earlier turns placed before the question, in the same message; "" if there are none.
+        pinned: positions in past turns that are kept whatever the question says: messages that you pin, and standing
+            instructions.
+        bill: cost of the call, and why the past is sent this way; None without a state.
+        state: state for the next call of this thread; None if this call had none, unless the strategy is ``cache``.
         sizes: the counts behind it.
     """
 
@@ -99,35 +99,35 @@ class HistoryView(NamedTuple):
 
     @property
     def history_tokens(self) -> int:
-        """Tokens of all messages, less a greeting before the first user message."""
+        """Tokens of all messages, except a greeting before the first user message."""
         return self.sizes.history_tokens
 
     @property
     def fixed_tokens(self) -> int:
-        """Tokens that the budget covers in addition."""
+        """Additional tokens that count against the budget."""
         return self.sizes.fixed_tokens
 
     @property
     def budget_tokens(self) -> int:
-        """The budget for all of it."""
+        """The whole budget."""
         return self.sizes.budget_tokens
 
     @property
     def cause(self) -> str:
-        """The way in which the past was chosen, and why: with a cached body as in the bill, else by the status."""
+        """Summary of the choice: action and reason of the bill if the cache was reused, else status and reason."""
         if self.bill and self.bill.action != "fresh" and self.status in ("selected", "passthrough"):
             return f"{self.bill.action}: {self.bill.reason}"
         return f"{self.status}: {self.reason}" if self.reason else self.status
 
     @property
     def recalled(self) -> tuple[int, ...]:
-        """Ids of the past turns that are sent before the question, in its message."""
+        """Ids of the past turns that are sent in the message of the question."""
         order = self.selection.order if self.selection and self.recalled_text else ()
         return tuple(turn for turn in order if f"[turn {turn}]\n" in self.recalled_text)
 
     @property
     def left_out(self) -> tuple[int, ...]:
-        """Ids of the past turns that are neither kept nor sent inside the question, ascending."""
+        """Ids of the dropped past turns, ascending: neither kept nor sent with the question."""
         sent = {*self.turns, *self.recalled}
         return tuple(turn for turn in range(self.turn_count) if turn not in sent)
 
@@ -154,11 +154,11 @@ class ThreadState(NamedTuple):
     """The state of a thread between two calls: pass the ``state`` of the view before.
 
     Attributes:
-        policy: the account of what the provider has cached.
-        history: the parts of the conversation; None where the next call starts from nothing.
-        view: the view, None before the first.
+        policy: record of what the provider has cached.
+        history: the parts of the conversation; None if the next call starts from scratch.
+        view: the latest view, None before the first.
         opening: the framework's object that opened the current turn.
-        now: the time of the next call in seconds; None: every cache counts as warm.
+        now: time of the next call in seconds; None treats every cache as warm.
     """
 
     policy: PolicyState = PolicyState()
@@ -168,7 +168,7 @@ class ThreadState(NamedTuple):
     now: float | None = None
 
     def at(self, seconds: float) -> ThreadState:
-        """Return the state with the time of the next call, which tells whether the provider's cache is cold by then.
+        """Return the state with the time of the next call, from which follows whether the provider's cache is cold.
 
         >>> ThreadState().at(240.0).now
         240.0
@@ -176,7 +176,7 @@ class ThreadState(NamedTuple):
         return self._replace(now=seconds)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the account, JSON-ready, for another process to go on with; it may hold the text of recalled turns.
+        """Return the record as JSON-ready values, to continue in another process; it may hold recalled text.
 
         >>> ThreadState.from_dict(ThreadState().to_dict()) == ThreadState()
         True
@@ -185,10 +185,10 @@ class ThreadState(NamedTuple):
 
     @classmethod
     def from_dict(cls, stored: object) -> ThreadState:
-        """Return a state that was stored.
+        """Return a stored state.
 
         Raises:
-            ConfigError: it is not from this version of the library: begin with ``ThreadState()``.
+            ConfigError: it is from another version of the library: start with ``ThreadState()``.
         """
         return cls(PolicyState.from_dict(stored))
 
@@ -214,15 +214,15 @@ class ThreadState(NamedTuple):
 
 @with_suggestions()
 def keep(messages: Sequence[_Item], view: HistoryView) -> list[_Item]:
-    """Return the messages to send: the caller's own objects, and the view's where one has another form.
+    """Return the messages to send: your own objects, or the view's where the form changed.
 
     Args:
-        messages: the list that was selected from.
-        view: the view of it.
+        messages: the list that you selected from.
+        view: the view of that list.
 
     Raises:
         TypeError: ``view`` is not a ``HistoryView``.
-        ConfigError: the list has another length than the one that was selected from.
+        ConfigError: the list and the view have different lengths.
 
     >>> from gatekeeper_core import HistoryConfig, select_history
     >>> talk = [{"role": "user", "content": "The Redis port is 6380."}, {"role": "assistant", "content": "Noted."}]
@@ -233,7 +233,7 @@ def keep(messages: Sequence[_Item], view: HistoryView) -> list[_Item]:
     if not isinstance(view, HistoryView):
         raise TypeError(f"view must be the HistoryView of these messages, got {type(view).__name__}")
     if len(messages) != view.sizes.message_count:
-        reason = f"the view was made from {view.sizes.message_count} messages, got {len(messages)}"
-        raise ConfigError(f"{reason}: pass the list that select_history was given, or select again")
+        reason = f"the view was built from {view.sizes.message_count} messages, got {len(messages)}"
+        raise ConfigError(f"{reason}: pass the list you gave select_history, or select again")
     replaced: dict[int, Any] = dict(view.replaced)
     return [replaced.get(at, messages[at]) for at in view.kept]

@@ -44,7 +44,7 @@ class ThreadConstraints:
         """Set one constraint; the same key again replaces its value and keeps its place.
 
         Raises:
-            TypeError: the key or the value is no text.
+            TypeError: the key or the value is not a str.
             ConfigError: the key is empty.
             ConstraintLimitError: the zone would outgrow its cap; it stays as it was.
         """

@@ -32,11 +32,11 @@ _MAX_TEXT, _MAX_KEY = 300, 60
 
 
 class Extracted(NamedTuple):
-    """Something worth remembering.
+    """A fact worth remembering.
 
     Attributes:
-        text: what was said, word for word; from a model perhaps in other words.
-        category: what it is about.
+        text: the user's words, verbatim; a model may rephrase them.
+        category: kind of memory.
         key: the question that it answers, or None.
         seq: sequence number of the message, -1 where a model does not say.
         start: where it begins in that message's text, -1 likewise; ``stop`` is its end.
@@ -51,7 +51,7 @@ class Extracted(NamedTuple):
 
 
 class ForgetRequest(NamedTuple):
-    """Something that the user wants to be forgotten, word for word, and where it stands: as in :class:`Extracted`."""
+    """A text that the user wants forgotten, verbatim, and its place: as in :class:`Extracted`."""
 
     text: str
     seq: int
@@ -60,7 +60,7 @@ class ForgetRequest(NamedTuple):
 
 
 class Extraction(NamedTuple):
-    """Facts to remember and requests to forget, in order, and the number of secrets that were left out."""
+    """Facts to remember and requests to forget, in order, and the number of omitted secrets."""
 
     found: tuple[Extracted, ...] = ()
     forget: tuple[ForgetRequest, ...] = ()

@@ -1,4 +1,4 @@
-"""Long-term memory: what is known about a user across conversations.
+"""Long-term memory: facts about a user across conversations.
 
 ::
 
@@ -6,7 +6,7 @@
     search ── terms (and the vector) find up to 200 candidates ── cosine ranks them ── hits above a threshold
 
 The similarity is a calibrated cosine, 0 to 1: of terms without a model, with an ``Embedder`` of terms or embeddings,
-whichever is larger. Where the embedder fails, a search goes on with terms, and its result says so.
+whichever is larger. If the embedder fails, a search compares words instead, and its result says so.
 """
 
 from __future__ import annotations
@@ -60,14 +60,13 @@ class LongTermMemory:
     """The memories of users, in a store that may be shared; thread-safe.
 
     Args:
-        store: keeps the memories.
-        embedder: gives the vectors of texts; None: similarity is of terms. Two attributes count, if it has them:
+        store: where the memories are stored.
+        embedder: returns vectors of texts; None compares words instead. Two attributes count, if it has them:
             ``related_cosine``, the cosine that counts as related, above 0 and below 1 (without it 0.6), and ``name``:
-            under another name the vectors are made anew.
-        query_embedder: gives the vectors of questions, for models that embed them in another way; None: ``embedder``.
-        min_similarity: similarity from which a memory is a hit, 0..1, where a search does not say it. Source:
-            specification 001.
-        clock: gives the time in seconds; None: memories carry no times and never expire.
+            under another name the vectors are rebuilt.
+        query_embedder: returns vectors of questions, for models that embed them differently; defaults to ``embedder``.
+        min_similarity: default similarity from which a memory is a hit, 0..1. Source: specification 001.
+        clock: returns the time in seconds; None means that memories carry no times and never expire.
 
     >>> from gatekeeper_core.storage.sqlite import InMemoryStore
     >>> memory, ann = LongTermMemory(InMemoryStore()), MemoryScope("default", "ann")
@@ -103,7 +102,7 @@ class LongTermMemory:
 
     @property
     def is_inline(self) -> bool:
-        """True if a search never blocks: no model, and a store with ``is_in_process`` set."""
+        """Whether a search never blocks: no model, and a store with ``is_in_process`` set."""
         return self._query_embedder is None and is_in_process(self._store)
 
     def add(
@@ -117,7 +116,7 @@ class LongTermMemory:
         seq: int | None = None,
         valid_to: float | None = None,
     ) -> Memory:
-        """Remember a text, and return the memory that holds it now.
+        """Remember a text, and return the memory that now holds it.
 
         The same text changes nothing. A memory of the same category and key is superseded: it is closed, and linked
         with the new one. One of the same category that is much alike, with the same numbers, is reworded: the newest
@@ -163,11 +162,11 @@ class LongTermMemory:
     def update(
         self, scope: MemoryScope, memory_id: str, text: str, *, thread: str | None = None, seq: int | None = None
     ) -> Memory:
-        """Give a memory another text, and return it; the earlier text is kept.
+        """Change the text of a memory, and return it; the earlier text is kept.
 
         Raises:
             KeyError: there is no such memory.
-            ConfigError: the text is empty or too long, or another memory took the place of this one.
+            ConfigError: the text is empty or too long, or this memory was superseded.
             ConflictError: other writers were faster 64 times in a row.
         """
         _check_scope(scope)
@@ -178,15 +177,15 @@ class LongTermMemory:
             draft = old._replace(text=text, thread=thread, seq=seq, valid_from=self._now() or 0.0)
             _check_draft(draft)
             if old.superseded_by is not None:
-                raise ConfigError(f"another memory took its place: update {old.superseded_by!r}")
+                raise ConfigError(f"this memory was superseded: update {old.superseded_by!r}")
             return (old, []) if old.text == text else self._reword(stored, draft)
 
         return self._write(scope, change)
 
     def forget(self, scope: MemoryScope, memory_id: str | None = None) -> int:
-        """Delete a memory with all that it superseded and that superseded it, or with None everything of the scope.
+        """Delete a memory with its earlier and later versions, or with None everything in the scope.
 
-        Returns how many memories there were; 0 where there is no such memory.
+        Returns the number of deleted memories; 0 if there was none.
         """
         _check_scope(scope)
         with stage(MEMORY_FORGET) as seen:
@@ -200,7 +199,7 @@ class LongTermMemory:
         return deleted
 
     def embed_missing(self, scope: MemoryScope, *, limit: int = 100) -> int:
-        """Make the vectors that are missing or out of date among the newest memories; return how many were made."""
+        """Compute missing or outdated vectors of the newest memories, and return how many."""
         _check_scope(scope)
         check_tokens("limit", limit, at_least=1)
         if self._embedder is None:
@@ -218,12 +217,12 @@ class LongTermMemory:
         return count
 
     def get(self, scope: MemoryScope, memory_id: str) -> Memory:
-        """Return the memory of an id, current or superseded; KeyError where there is none."""
+        """Return the memory with an id, current or superseded; raise KeyError if there is none."""
         _check_scope(scope)
         return self._stored(scope, memory_id).memory
 
     def newest(self, scope: MemoryScope, *, limit: int = 100) -> tuple[Memory, ...]:
-        """Return the current memories that were put last, newest first by the time since when they hold."""
+        """Return the most recent current memories, newest first by the time since when they hold."""
         _check_scope(scope)
         check_tokens("limit", limit, at_least=1)
         records = islice(self._store.find_memories(scope, limit=limit), limit)
@@ -231,12 +230,12 @@ class LongTermMemory:
         return tuple(sorted(memories, key=lambda memory: (-memory.valid_from, -(memory.seq or 0), memory.id)))
 
     def history(self, scope: MemoryScope, memory_id: str) -> tuple[Memory, ...]:
-        """Return a memory and those that it superseded, newest first; KeyError where there is no such memory."""
+        """Return a memory and those that it superseded, newest first; raise KeyError if there is no such memory."""
         _check_scope(scope)
         return tuple(each.memory for each in self._chain(scope, self._stored(scope, memory_id), "supersedes"))
 
     def naming(self, scope: MemoryScope, text: str) -> tuple[Memory, ...]:
-        """Return the current memories that hold all telling words of a text ("my address"), in any order."""
+        """Return the current memories that contain all significant words of a text ("my address"), in any order."""
         _check_scope(scope)
         # 地址 weighs little, and counts where it is all there is.
         terms = telling_terms(text) or {term for term in count_terms(text) if len(term) > 1}
@@ -257,7 +256,7 @@ class LongTermMemory:
         categories: Collection[MemoryCategory] | None = None,
         before: Sequence[str] = (),
     ) -> MemoryHits:
-        """Return the memories that a question calls for, best first; of equals the newer one first.
+        """Return the memories relevant to a question, best first; of equals the newer one first.
 
         At most ``limit`` (1 to 200) hits of the categories (None: of all), each of at least ``min_similarity`` (0..1;
         None: that of the memory). ``before`` has what the user said before, oldest first; older texts count less.
@@ -272,7 +271,7 @@ class LongTermMemory:
         check_number("min_similarity", least, low=0, high=1)
         for name, texts in (("categories", categories), ("before", before)):
             if isinstance(texts, str):
-                raise TypeError(f"{name} must be a collection of texts, got a str")
+                raise TypeError(f"{name} must be a collection of strings, got a str")
         for category in categories or ():
             _check_category(category)
         for text in before:
@@ -391,7 +390,7 @@ def _check_scope(scope: MemoryScope) -> None:
 def _check_draft(draft: Memory) -> None:
     _check_name("text", draft.text)
     if len(draft.text) > _MAX_CHARACTERS:
-        raise ConfigError(f"a memory has at most {_MAX_CHARACTERS} characters, this text {len(draft.text)}")
+        raise ConfigError(f"text must have at most {_MAX_CHARACTERS} characters, got {len(draft.text)}")
     _check_category(draft.category)
     for name, value in (("key", draft.key), ("thread", draft.thread)):
         if value is not None:
@@ -410,4 +409,4 @@ def _check_name(name: str, value: object) -> None:
 
 def _check_category(category: str) -> None:
     if category not in MEMORY_CATEGORIES:
-        raise ConfigError(f"unknown category {category!r}: choose of {', '.join(MEMORY_CATEGORIES)}")
+        raise ConfigError(f"unknown category {category!r}: must be one of {', '.join(MEMORY_CATEGORIES)}")

@@ -104,7 +104,7 @@ def ranked_hits(
     embedder_name: str,
     related: float,
 ) -> MemoryHits:
-    """Return the hits among the records that a store found for a question, best first; of equals the newer one first.
+    """Return the hits among the records a store found for a question, best first; ties go to the newer one.
 
     The question comes as its terms and, where there is an embedder, what that gave; ``related`` is its calibration.
     """

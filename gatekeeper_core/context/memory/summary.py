@@ -59,7 +59,7 @@ class SummaryConfig:
         message_threshold: messages not yet covered from which on it is due, >= 1. Source: specification 004-29.
         token_compaction_threshold: their tokens from which on it is due, >= 1; None: tokens never make it due. Source:
             specification 004-29 and 004-46.
-        max_summary_tokens: what the text may cost, >= 1. Source: the smaller of the specification's share of 4,800 and
+        max_summary_tokens: token limit of the text, >= 1. Source: the smaller of the specification's share of 4,800 and
             1,000, which is ours.
     """
 
@@ -77,14 +77,14 @@ class SummaryUpdate(NamedTuple):
     """The result of an update.
 
     Attributes:
-        summary: the summary that holds for the conversation now, None where there is none.
+        summary: the summary that holds for the conversation now, None if there is none.
         status: ``none`` (there is none yet, and none is due), ``current`` (nothing was due), ``updated``, ``rebuilt``
             (the stored one was damaged, or of messages that are no longer there), ``busy`` (another caller is at it for
             longer than could be waited), ``unsaved`` (made, and the store did not take it),
             ``failed`` (the store, or the model).
         reason: one word or the type of an error: ``damaged``, ``changed``, ``conflict``, ``empty``, ``not_text``,
-            ``too_long``, ``unsupported``, ``error: <type>``; "" where there is none.
-        unsupported: what a model's text held that nobody had said.
+            ``too_long``, ``unsupported``, ``error: <type>``; "" if there is none.
+        unsupported: names and figures in a model's text that no message contains.
     """
 
     summary: Summary | None
@@ -117,7 +117,7 @@ class _Stored(NamedTuple):
 
 
 class ThreadSummary:
-    """Keeps the summaries of conversations in a store, and brings them up to date.
+    """The summaries of conversations in a store, and their updates.
 
     Safe to use from several threads; a conversation has one update at a time, and other callers wait for it as long as
     they say, then get what is stored. Several processes may share the store.
@@ -162,7 +162,7 @@ class ThreadSummary:
         self._running: WeakValueDictionary[tuple[str, str, str, int], Lock] = WeakValueDictionary()
 
     def get(self, thread: Thread) -> Summary | None:
-        """Return the stored summary, None where there is none, the store fails or what was read has changed."""
+        """Return the stored summary, None if there is none, the store fails or what was read has changed."""
         return self._load(thread).summary
 
     def update_if_needed(

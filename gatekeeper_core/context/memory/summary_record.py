@@ -79,10 +79,10 @@ class Summary:
         covered_messages: messages up to there, system messages aside. Source: specification 001-22.
         covered_tokens: what the said in them costs by the counter of whoever made it, 0 where it is not known.
         source: ``model`` where what a model wrote is shown, ``extractive`` where only sentences are.
-        tokens: what ``text`` costs by the counter of whoever made it.
+        tokens: cost of ``text`` by its writer's counter.
         version: of the record in the store, 0 where it was not saved.
         locale: language of the headings.
-        model_text: what a model wrote, "" for nothing.
+        model_text: text written by a model, "" if there is none.
         model_upto_seq: sequence number of the newest message that the model knew of, -1 for none.
         checkpoints: sequence numbers at which the summary was brought up to date, each with the digest of all messages
             up to there; the last one is ``upto_seq``.
@@ -148,7 +148,7 @@ class Summary:
         seqs = [seq for item in summary.items for seq in (*item.seqs, *item.replaces)]
         numbers = (*seqs, summary.model_upto_seq, *(seq for seq, _ in summary.checkpoints))
         if not all(item.seqs for item in summary.items) or min(seqs, default=0) < 0 or max(numbers) > summary.upto_seq:
-            raise CorruptionError("the stored summary does not fit its messages: make it anew from the messages")
+            raise CorruptionError("the stored summary does not match its messages: build it again from them")
         return summary
 
     def _of(self, section: Section) -> tuple[SummaryItem, ...]:

@@ -58,8 +58,8 @@ class SummaryItem(NamedTuple):
     """One sentence of a summary.
 
     Attributes:
-        section: what it is.
-        text: the sentence, as it stands in each of its messages.
+        section: section of the summary.
+        text: the sentence, as written in each of its messages.
         seqs: sequence numbers of the messages in which it was said, ascending, at least one.
         speaker: who said it first.
         replaces: sequence numbers of what was said earlier of the same thing and no longer holds, ascending.

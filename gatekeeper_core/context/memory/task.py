@@ -63,16 +63,16 @@ class ActiveTask:
     """The task that a conversation works on.
 
     Attributes:
-        goal: what the user wants done, None before the first request.
+        goal: the user's goal, None before the first request.
         sub_requests: later requests that do not replace the goal, oldest first.
-        since_seq: what was noted at or after this message belongs to the goal; -1: everything does.
+        since_seq: notes from this message on belong to the goal; -1 means all notes.
         phase: the stretch of work ("planning", "executing"), None where nobody named one.
         open_step: the step at work, or None.
         steps: the steps done, oldest first, those for earlier goals among them.
-        findings: what was found out, oldest first.
+        findings: noted findings, oldest first.
         upto_seq: sequence number of the newest message that was read, -1 for none.
         before: goal, sub-requests, ``since_seq`` and ``upto_seq`` from before the newest turn, so that only this turn
-            is read again if its wording changes; None where there was none.
+            is read again if its wording changes; None if there was none.
         version: version of the stored record, 0 where nothing is stored.
         digests: the sequence numbers that all this depends on, with ``Thread.digests`` of them: they tell whether it
             still holds.
@@ -204,7 +204,7 @@ class TaskTracker:
         return self._change(thread, change)
 
     def start_step(self, thread: Thread, name: str, *, summary: str | None = None) -> ActiveTask:
-        """Begin a step with the next message; a step at work is finished first.
+        """Start a step at the next message; finish any active step first.
 
         ``summary`` is the outcome of the step before, see :meth:`finish_step`.
 
@@ -225,7 +225,7 @@ class TaskTracker:
 
         def change(task: ActiveTask) -> ActiveTask:
             if task.open_step is None:
-                raise ConfigError("no step is at work: call start_step or set_phase first")
+                raise ConfigError("no step is active: call start_step or set_phase first")
             return _finished(task, thread, summary)
 
         return self._change(thread, change)
@@ -268,7 +268,7 @@ class TaskTracker:
 
 
 def _read(record: DerivedRecord | None, thread: Thread) -> tuple[ActiveTask, ActiveTask | None]:
-    """Return the task as it holds for a conversation, and as it is stored; None where that cannot be read."""
+    """Return the task as it holds for a conversation, and as it is stored; None if that cannot be read."""
     if record is None:
         return ActiveTask(), ActiveTask()
     try:

@@ -77,7 +77,7 @@ def quoted(text: str) -> str:
 
 
 def status_text(task: ActiveTask, *, locale: Locale = "zh") -> str:
-    """Return the status of a task as the pin shows it, at most a dozen lines; "" where there is nothing to say.
+    """Return the status of a task as the pin shows it, at most a dozen lines; "" if there is nothing to say.
 
     What was noted for an earlier goal is left out. Each text is quoted and escaped; fence the status all the same where
     findings or summaries are not the user's own.
@@ -122,7 +122,7 @@ class ClearedStep(NamedTuple):
 
     Attributes:
         step: the step.
-        ranges: first and last sequence number of each run of messages that it stands for, ascending.
+        ranges: first and last sequence number of each run of messages it replaces, ascending.
     """
 
     step: Step

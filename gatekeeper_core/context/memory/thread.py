@@ -1,4 +1,4 @@
-"""A conversation as a plain value, the conversations of a store as such values, and the records derived from them.
+"""Conversations as plain values, in memory or from a store, and the records derived from them.
 
 ::
 
@@ -28,18 +28,18 @@ Result = TypeVar("Result")
 @with_suggestions()
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """A conversation with its name and its owner.
+    """A conversation with its id and its owner.
 
     The sequence number of a message is its 0-based position; a longer conversation is a new value.
 
     Attributes:
-        id: names the conversation within its tenant, not empty.
-        messages: all of it, oldest first; any iterable of messages is taken.
-        tenant: whose system it runs in; nothing is shared between two tenants.
-        user: whose long-term memories belong to it; None: nobody's.
+        id: name of the conversation, unique within its tenant, not empty.
+        messages: all messages, oldest first; any iterable is accepted.
+        tenant: the customer it belongs to; tenants share nothing.
+        user: the user whose long-term memories are used; None uses no memories.
 
     Raises:
-        TypeError: an id is no text, or a message is no Message.
+        TypeError: an id is not a str, or a message is not a Message.
         ConfigError: an id is empty.
 
     >>> Thread("t1", [Message("user", "hello")]).last_seq
@@ -65,14 +65,14 @@ class Thread:
                 raise TypeError(f"Thread.messages[{at}] must be a Message, got {type(message).__name__}")
 
     def continued(self, messages: Iterable[Message]) -> Thread:
-        """Return the conversation with more messages at its end; what is hashed already is not hashed again."""
+        """Return the conversation with more messages at its end; nothing is hashed twice."""
         longer = replace(self, messages=(*self.messages, *messages))
         object.__setattr__(longer, "_digests", self._digests)
         return longer
 
     @property
     def last_seq(self) -> int:
-        """Sequence number of the newest message, -1 where there is none."""
+        """Sequence number of the newest message, -1 if there is none."""
         return len(self.messages) - 1
 
     def digests(self, seqs: Collection[int]) -> dict[int, str]:
@@ -141,7 +141,7 @@ class NewRecord(NamedTuple):
 
 
 def load_record(store: RecordStore, thread: Thread, kind: str) -> DerivedRecord | None:
-    """Return the newest record of a kind of a thread, None where there is none; raises what the store raises."""
+    """Return the newest record of a kind of a thread, None if there is none; raises what the store raises."""
     check_type("thread", thread, Thread)
     return store.load_record(thread.tenant, thread.id, kind)
 
@@ -151,8 +151,8 @@ def update_record(
 ) -> DerivedRecord | None:
     """Change a record of a thread and return it as it is stored now; of two writers no one undoes the other's change.
 
-    ``change`` returns the record to save in the place of the stored one (None: there is none), or None to leave it. It
-    is called again each time that another writer was faster.
+    ``change`` returns the record to save in the place of the stored one (None if there is none), or None to leave it.
+    It is called again whenever another writer was faster.
 
     Raises:
         ConflictError: other writers were faster 64 times in a row.

@@ -90,9 +90,9 @@ class ThreadRequest(Generic[Item]):
 
 
 class ThreadRequests(Generic[Item]):
-    """Requests of threads, with the framework's own messages wherever they read the same.
+    """The requests of threads, with the framework's own messages where these are unchanged.
 
-    Safe to use from several threads.
+    Thread-safe.
 
     Args:
         builder: builds the prompts; its settings hold the budget.
@@ -263,16 +263,16 @@ def builder_requests(
     """
     requests = ThreadRequests(builder, read=read, write=write, on_error=config.on_error)
     if config.token_budget is not None:
-        raise ConfigError("token_budget: the builder has one (total_budget); leave HistoryConfig.token_budget out")
+        raise ConfigError("token_budget: the builder sets it (total_budget); remove HistoryConfig.token_budget")
     for name in ("pinned", "exclude"):
         pins = options.get(name, ())
         if callable(pins) or len(pins) > 0:
-            raise ConfigError(f"{name}: a builder has no such setting; leave it out")
+            raise ConfigError(f"{name}: a builder does not support it; remove it")
     default = HistoryConfig(token_budget=None)
     changed = [field.name for field in fields(config) if getattr(config, field.name) != getattr(default, field.name)]
     named = [name for name in changed if name not in _BESIDE_BUILDER]
     named += [name for name in ("token_counter", "embedder") if options.get(name) not in (None, "auto")]
     if named:
-        raise ConfigError(f"{', '.join(named)}: with a builder its own settings hold; set them there")
+        raise ConfigError(f"{', '.join(named)}: the builder has its own: set them there")
     check_reserve(config.reserve_tokens, builder.config.total_budget, named="the builder's total_budget")
     return requests

@@ -50,7 +50,7 @@ def full_run(config: HistoryConfig) -> HistoryConfig:
         ConfigError: the settings say how a run shrinks.
     """
     if config.run not in (None, RunConfig()):
-        raise ConfigError("HistoryConfig.run: only GatekeeperMiddleware makes a run smaller; leave it out")
+        raise ConfigError("HistoryConfig.run works only with GatekeeperMiddleware: remove it")
     return replace(config, run=None)
 
 
@@ -96,7 +96,7 @@ class LastSelections:
         return self._current_selector().last_view
 
     def selection_for(self, thread_id: Hashable, *, tenant: str | None = None) -> HistoryView | None:
-        """Return the selection made last for a thread of a tenant; None where it is unknown or long unused."""
+        """Return the selection made last for a thread of a tenant; None if it is unknown or long unused."""
         return self._current_selector().view_of(thread_id, tenant=tenant or self._own_tenant)
 
     def recall_earlier(
@@ -119,7 +119,7 @@ class LastContexts(LastSelections):
         return self._requests.last_context if self._requests else None
 
     def context_for(self, thread_id: Hashable, *, tenant: str | None = None) -> BuiltContext | None:
-        """Return what the builder built last for a thread of a tenant; None where that is not known."""
+        """Return what the builder built last for a thread of a tenant; None if that is not known."""
         return self._requests.context_of(thread_id, tenant=tenant or self._own_tenant) if self._requests else None
 
     @property
@@ -129,6 +129,6 @@ class LastContexts(LastSelections):
         return context.trace.view if context else super().last_selection
 
     def selection_for(self, thread_id: Hashable, *, tenant: str | None = None) -> HistoryView | None:
-        """Return the selection made last for a thread of a tenant; None where it is unknown or long unused."""
+        """Return the selection made last for a thread of a tenant; None if it is unknown or long unused."""
         context = self.context_for(thread_id, tenant=tenant)
         return context.trace.view if context else super().selection_for(thread_id, tenant=tenant)

@@ -1,4 +1,4 @@
-"""The settings of a builder, and the shares of its token budget, in whole tokens."""
+"""Settings of a builder, and the shares of its token budget in whole tokens."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ELSEWHERE = {
     "shadow": "adapters have it",
     "run": "use enable_tool_result_compression",
 }
-"""Settings of a history that do not go with a builder, and what does."""
+"""History settings that a builder does not support, and what to use instead."""
 
 
 class ContextBudget(NamedTuple):
@@ -30,7 +30,7 @@ class ContextBudget(NamedTuple):
         retrieved: long-term memories.
         recent_messages: earlier turns and the current run.
         current_input: the question.
-        reserved: kept free.
+        reserved: tokens kept free.
     """
 
     system_prompt: int
@@ -63,14 +63,14 @@ class BudgetShares:
         check_range(self, *names, low=0, high=1000, integer=True)
         whole = sum(getattr(self, name) for name in names)
         if whole > 1000:
-            raise ConfigError(f"BudgetShares must come to 1000 thousandths at most, got {whole}")
+            raise ConfigError(f"BudgetShares must add up to 1000 or less, got {whole}")
 
     def of(self, total_tokens: int) -> ContextBudget:
-        """Return the shares of a budget; each is rounded down, and what is left over belongs to none.
+        """Return the shares of a budget, each rounded down; the remainder belongs to none.
 
         Raises:
             ConfigError: the budget is negative.
-            TypeError: the budget is no whole number.
+            TypeError: the budget is not an int.
         """
         check_tokens("total_tokens", total_tokens)
         # Whole numbers: 0.55 * 100 is a little more than 55 in floats, and 0.55 * 20 a little more than 11.
@@ -84,30 +84,30 @@ class ContextBuilderConfig:
 
     Attributes:
         total_budget: tokens of the whole prompt, >= 1. Source: specification 001-55.
-        sliding_window_size: most turns of the window with the strategy ``window``, >= 0. Source: specification 001-56.
-        enable_summary: whether the thread is summarised. Source: specification 001-57, as the next three.
-        enable_memory_retrieval: whether long-term memories are searched, and made from what the user says.
-        enable_tool_result_compression: whether tool results are made smaller: past ones always, those of the current
-            run where they are longer than ``max_message_tokens`` or have no room.
-        enable_instruction_pinning: whether the pin comes last in each prompt: the question again, and the task as it is
-            at this step. None: where you build the prompt, and not for agents, whose frameworks may set a cache mark on
-            the newest message, or add others behind it. False: nothing is kept of the task either.
+        sliding_window_size: maximum number of turns with the strategy ``window``, >= 0. Source: specification 001-56.
+        enable_summary: whether to summarise the thread. Source: specification 001-57, as the next three.
+        enable_memory_retrieval: whether to search long-term memories, and to extract new ones from user messages.
+        enable_tool_result_compression: whether to compress tool results: past ones always, those of the current run if
+            they exceed ``max_message_tokens`` or do not fit.
+        enable_instruction_pinning: whether to end each prompt with the pin: the question again, and the status of the
+            task. None turns it on where you build the prompt, and off for agents, whose frameworks may mark the newest
+            message for the cache or add others after it. False also stops tracking the task.
         shares: the parts of the budget.
-        history: how past turns are chosen, by default the three newest, and what the question needs of the others.
-            Source: requirement C5. ``token_budget``, ``reserve_tokens``, ``shadow`` and ``run`` are the builder's own,
-            and so is ``keep_newest`` of the strategy ``window``: they are refused here. ``pin_instructions`` has no
-            effect: the builder has parts of its own for them.
-        redistribute: whether unused shares flow to the turns, and the system prompt and the question borrow what they
-            need. False: each part is cut to its share, and the cut is marked. Source: requirement 001-49.
-        cache_friendly: whether what changes from build to build (volatile system parts, summary, memories) stands
+        history: how to select past turns; by default the three newest, and what the question needs of the others.
+            Source: requirement C5. ``token_budget``, ``reserve_tokens``, ``shadow``, ``run`` and, with the strategy
+            ``window``, ``keep_newest`` are refused here: the builder has its own. ``pin_instructions`` has no effect:
+            the builder handles instructions itself.
+        redistribute: whether unused shares go to the turns, and the system prompt and the question may borrow. False
+            cuts each part to its share and marks the cut. Source: requirement 001-49.
+        cache_friendly: whether to put what changes from build to build (volatile system parts, summary, memories)
             between the turns and the question, so that the beginning stays the same. Source: requirement C9.
-        locale: language of headings and placeholders, ``zh`` or ``en``; None: that of the thread, by its first user
-            message. Source: requirement C17.
+        locale: language of headings and placeholders, ``zh`` or ``en``; defaults to that of the first user message.
+            Source: requirement C17.
         max_message_tokens: longest text of a past message; a longer one is cut in the middle. A longer result of the
-            current run is compressed. None: a quarter of the share of the turns. Source: requirement 004-48.
-        memory_limit: memories asked for, >= 1. Source: specification 001-24, as the next two.
-        memory_categories: categories that are searched; empty: all.
-        call_timeout_ms: how long a build waits for plug-ins in all, >= 0; a store has the timeouts of its driver.
+            current run is compressed. Defaults to a quarter of the share of the turns. Source: requirement 004-48.
+        memory_limit: maximum number of memories, >= 1. Source: specification 001-24, as the next two.
+        memory_categories: categories to search; empty means all.
+        call_timeout_ms: total time that a build waits for plug-ins, >= 0; stores use the timeouts of their driver.
     """
 
     total_budget: int = 48_000
@@ -144,4 +144,4 @@ class ContextBuilderConfig:
             refused["keep_newest"] = "use sliding_window_size"
         if refused:
             named = "; ".join(f"{name} ({use})" for name, use in refused.items())
-            raise ConfigError(f"ContextBuilderConfig.history has settings that do not go with a builder: {named}")
+            raise ConfigError(f"ContextBuilderConfig.history has settings a builder does not support: {named}")

@@ -77,8 +77,8 @@ class SentTurns(NamedTuple):
 
     Attributes:
         past: the head, and past turns.
-        run: the current turn.
-        fates: of messages of the thread, by sequence number.
+        run: messages of the current turn.
+        fates: fates of messages of the thread, by sequence number.
         squeezed: see ``BuildTrace``.
     """
 

@@ -1,4 +1,4 @@
-"""The context builder: a thread, a question and a budget in, the final list of messages out, every token accounted for.
+"""The context builder: turns a thread, a question and a budget into the final list of messages.
 
 ::
 
@@ -6,8 +6,8 @@
            ──> request: exchanges whole, question at the end, past results compressed
            ──> prompt: what must be sent, what is optional, the turns beside it ──> BuiltContext
 
-Everything works without a model. A memory search, a model or an embedder of the user's own runs off the caller's thread
-and may be slow, down, or talk nonsense; a store may fail: the build goes on without it, and the trace says so.
+Everything works without a model. Your own memory search, model or embedder runs in another thread; it may be slow, fail
+or return nonsense, and a store may fail: the build goes on without it, and the trace says so.
 """
 
 from __future__ import annotations
@@ -59,23 +59,23 @@ _OFFLOADED_BYTES = 256 * 2**20
 
 @with_suggestions()
 class ContextBuilder:
-    """A builder of prompts for any number of conversations; safe to use from several threads.
+    """A builder of prompts for any number of conversations; thread-safe.
 
     Args:
         config: the settings.
-        store: keeps summaries, tasks and constraints; None: an ``InMemoryStore``.
-        memory: long-term memories; they belong to ``Thread.user``. None: those that the store keeps, if it does.
-        tool_results: compresses tool results; None: a ``ToolResultCompressor`` that offloads long ones to the memory of
-            this process, up to 256 MiB; see ``working_memory``.
-        summarizer: a model that writes summaries, for the next build; None: sentences of the messages.
-        extractor: a model that finds what is worth remembering, for the next build; None: rules.
-        token_counter: counts a text; None: ``TokenEstimator()``.
+        store: keeps summaries, tasks and constraints; defaults to an ``InMemoryStore``.
+        memory: long-term memories of ``Thread.user``; defaults to those in the store, if it keeps any.
+        tool_results: compresses tool results; defaults to a ``ToolResultCompressor`` that offloads long ones to the
+            memory of this process, up to 256 MiB; see ``working_memory``.
+        summarizer: a model that writes summaries for the next build; None extracts sentences from the messages.
+        extractor: a model that finds what is worth remembering, for the next build; None uses rules.
+        token_counter: counts the tokens of a text; defaults to ``TokenEstimator()``.
         session_key: names the fences around third-party text and, without ``tool_results``, the pointers to offloaded
-            results, 16 bytes or more. None: fences are named after their content, and pointers have a random key: they
-            differ from process to process.
+            results, 16 bytes or more. None names fences after their content, and pointers get a random key that differs
+            from process to process.
         embedder: returns vectors of texts, to find turns that share no word with the question; several builders may
-            share a ``TextEncoder``. If it fails or exceeds ``call_timeout_ms``, words alone decide, and
-            ``trace.misses`` names ``meaning``. None: words alone; memories have an embedder of their own.
+            share a ``TextEncoder``. If it fails or exceeds ``call_timeout_ms``, the build uses words only, and
+            ``trace.misses`` lists ``meaning``. None disables semantic search; memories have their own embedder.
 
     Raises:
         ConfigError: a number is out of range, or the key is too short.
@@ -138,7 +138,7 @@ class ContextBuilder:
 
     @property
     def token_counter(self) -> TokenCounter:
-        """The token counter; each text is counted once."""
+        """The token counter, with its results cached."""
         return self._parts.count
 
     @property
@@ -148,7 +148,7 @@ class ContextBuilder:
 
     @property
     def tasks(self) -> TaskTracker:
-        """The active tasks of threads, with their steps, phases and findings."""
+        """Active tasks by thread, with their steps, phases and findings."""
         return self._parts.tasks
 
     @property
@@ -158,14 +158,14 @@ class ContextBuilder:
 
     @property
     def summaries(self) -> ThreadSummary:
-        """The summaries of threads."""
+        """Summaries by thread."""
         return self._parts.summaries
 
     def set_config(self, **changes: Any) -> None:
-        """Change some of the settings, for the builds that begin from now on.
+        """Change some of the settings, for builds that start later.
 
         Raises:
-            ConfigError: a value is impossible; nothing was changed.
+            ConfigError: a value is invalid; nothing was changed.
             TypeError: there is no such setting, or a value has the wrong type; nothing was changed.
 
         Source: specification 001-60.
@@ -190,21 +190,21 @@ class ContextBuilder:
         """Return the prompt for a question.
 
         Args:
-            thread: the conversation; None: there is none.
-            prompt: the question; added once if the thread lacks it. Blank: the end of the thread is answered.
-            system_prompt: a text, or a ``SystemPrompt`` whose volatile part is apart from the stable one.
+            thread: the conversation, if there is one.
+            prompt: the question; added if the thread does not end with it. If blank, the end of the thread is answered.
+            system_prompt: a text, or a ``SystemPrompt`` with a stable and a volatile part.
             include_current_input: whether the thread certainly lacks the prompt.
-            debug: whether each stage writes a log record (level DEBUG, logger ``gatekeeper.builder``).
-            tools: the schemas of tools that are sent beside the messages: they count.
-            safety_net: whether a missing prompt is added. False: the thread certainly has it.
-            reserve_tokens: part of the budget kept free for what else is sent in this request, >= 0.
-            pin: whether the pin, the request with the status of the task, comes last; None: as the settings say.
-            prices: of the model that reads the prompt; None: those of ``HistoryConfig.prices``, else ``UNKNOWN``. The
-                cost is in ``trace.view.bill``.
-            recall: whether earlier turns may be sent inside the question; False if you send your own question.
+            debug: whether each stage logs a record (level DEBUG, logger ``gatekeeper.builder``).
+            tools: schemas of the tools sent with the messages; they count towards the budget.
+            safety_net: whether to add a missing prompt; False if the thread certainly has it.
+            reserve_tokens: part of the budget to keep free for anything else in this request, >= 0.
+            pin: whether to end with the pin (the question again, and the status of the task); defaults to the settings.
+            prices: prices of the model; default to ``HistoryConfig.prices``, else ``UNKNOWN``. The cost is in
+                ``trace.view.bill``.
+            recall: whether earlier turns may be sent inside the question; False if you send the question yourself.
 
         Raises:
-            BudgetError: system prompt, tools, question and open calls are over the budget by themselves.
+            BudgetError: system prompt, tools, question and open calls alone exceed the budget.
             ConfigError: ``reserve_tokens`` is negative.
             TypeError: an argument has the wrong type.
         """
@@ -244,10 +244,10 @@ class ContextBuilder:
     def build_simple_context(
         self, system_prompt: str, user_prompt: str, previous_messages: Sequence[Message] | None = None
     ) -> tuple[Message, ...]:
-        """Return system prompt, as many of the newest previous messages as fit, and the question: nothing is kept.
+        """Return system prompt, as many of the newest messages as fit, and the question; store nothing.
 
         Raises:
-            BudgetError: system prompt and question are over the budget by themselves.
+            BudgetError: system prompt and question alone exceed the budget.
             TypeError: an argument has the wrong type.
 
         Source: specification 001-61.
@@ -266,6 +266,6 @@ class ContextBuilder:
         return builder.build(thread, user_prompt, system_prompt, include_current_input=True, debug=False).messages
 
     def report(self, usage: Usage, thread: Thread) -> None:
-        """Correct the account of a thread by what the provider reports for the prompt that was built last."""
+        """Correct the costs of a thread with the usage that the provider reports for the last prompt."""
         self._parts.selector.report(usage, thread=thread.id, tenant=thread.tenant)
         self._parts.save_policy(thread)

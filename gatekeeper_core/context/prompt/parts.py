@@ -45,11 +45,11 @@ JOIN_TOKENS = 2
 
 @with_suggestions()
 class SystemPrompt(NamedTuple):
-    """A system prompt in two parts, so that a cache of the prompt's prefix can hold the first.
+    """A system prompt in two parts, so that the provider can cache the first.
 
     Attributes:
-        stable: the same at every build: roles, rules.
-        volatile: may change: the time, the user's place.
+        stable: part that never changes, such as roles and rules.
+        volatile: part that may change, such as the time or the user's location.
     """
 
     stable: str
@@ -60,11 +60,11 @@ class OptionalPart(NamedTuple):
     """A part that is sent if it has room.
 
     Attributes:
-        name: the part.
-        message: what it says; None: nothing, or it has no room.
-        tokens: what it may cost.
+        name: name of the part.
+        message: message of the part; None if it is empty or does not fit.
+        tokens: token limit of the part.
         max_growth: tokens by which it may grow: a tenth of the room that it leaves, at most so many.
-        is_wanted: whether there was something to say.
+        is_wanted: whether the part has content.
     """
 
     name: Part
@@ -93,7 +93,7 @@ def reserve(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartRenderer:
-    """Renders the parts of one build; the session key is a secret in the names of the fences."""
+    """A renderer of the parts of one build; the session key is a secret in the names of the fences."""
 
     locale: Locale
     session_key: bytes | None = field(repr=False)

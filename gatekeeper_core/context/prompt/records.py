@@ -164,7 +164,7 @@ class BoundedCompressor:
         def compressed() -> str:
             text: object = self.compress(message, context)
             if not isinstance(text, str):
-                raise TypeError(f"compress_result must return str, got {type(text).__name__}")
+                raise TypeError(f"compress_result must return a str, got {type(text).__name__}")
             return text
 
         compress = self.compress.compress
@@ -227,7 +227,7 @@ class BuilderParts:
     def gather(
         self, calls: BoundedCalls, thread: Thread | None, prompt: str, *, room_tokens: int, log: bool
     ) -> ThreadRecords:
-        """Return the records of a thread; the summary covers what is older than the newest turns in a room."""
+        """Return the records of a thread; the summary covers everything older than the newest turns that fit."""
         records = ThreadRecords()
         with stage(LOOK_UPS, thread=thread.id if thread else None, log=log) as seen:
             if thread is not None:
@@ -298,7 +298,7 @@ class BuilderParts:
     def update_task(
         self, calls: BoundedCalls, thread: Thread | None, prompt: str, request: Request, view: HistoryView | None
     ) -> ActiveTask | None:
-        """Return the task with the question read, None where it is not tracked or cannot be updated."""
+        """Return the task with the question read, None if it is not tracked or cannot be updated."""
         if thread is None or self.config.enable_instruction_pinning is False or not prompt.strip():
             return None
         if request.question_added:
@@ -382,7 +382,7 @@ class BuilderParts:
             self._start("extraction", thread, self.extractor, partial(self._extract, self.memory, thread))
 
     def _extract(self, memory: LongTermMemory, thread: Thread) -> str | None:
-        """Read a thread into memory; return why rules did the work of a model, None where all is well."""
+        """Read a thread into memory; return why rules did the work of a model, None if all is well."""
         return remember_thread(memory, thread, self.store, extractor=self.extractor).reason
 
     def _start(self, part: str, thread: Thread, plugin: object, work: Callable[[], object]) -> None:
@@ -415,7 +415,7 @@ def _policy(record: DerivedRecord | None) -> PolicyState | None:
 def _search(
     memory: LongTermMemory, scope: MemoryScope, prompt: str, config: ContextBuilderConfig
 ) -> tuple[list[MemoryHit], str, str]:
-    """Return the valid hits of a search, and status and reason of the miss that it is, "" where it is none."""
+    """Return the valid hits of a search, and status and reason of the miss that it is, "" if it is none."""
     categories: Any = config.memory_categories or None
     hits: Any = memory.search(scope, prompt, limit=config.memory_limit, categories=categories)
     items: list[Any] = list(islice(iter(hits), _MAX_HITS))

@@ -45,7 +45,7 @@ def render_parts(
     Args:
         messages: the messages; calls and results belong together (``exchanges.py``).
         provider: who is to read them.
-        pin: position of the pin, None where there is none.
+        pin: position of the pin, None if there is none.
         pin_as: its role; None: as the module says. ``system`` and ``developer`` are one role here (a provider's package
             sends the one or the other); ``user_suffix`` adds it to the message before it.
 
@@ -63,7 +63,7 @@ def render_parts(
         raise ConfigError(f"pin_as must be one of {', '.join(get_args(PinRole))}, got {pin_as!r}")
     takes_any_place = provider == "openai"
     if pin_as in ("system", "developer") and not takes_any_place:
-        raise ConfigError(f'{provider} takes no system message behind the question: use pin_as="user_suffix"')
+        raise ConfigError(f'{provider} accepts no system message after the question: use pin_as="user_suffix"')
     parts = [Rendered(one, (at,)) for at, one in enumerate(messages)]
 
     if pin and (pin_as == "user_suffix" or not takes_any_place):

@@ -37,12 +37,12 @@ class TokenStats(NamedTuple):
 
     Attributes:
         system_prompt: the system prompt, stable and volatile.
-        summary: the summary of the thread, and what stands for finished steps.
-        retrieved: long-term memories.
-        recent_messages: messages of the thread, also of the current run, and earlier turns inside the question.
+        summary: the summary of the thread, and those of finished steps.
+        retrieved: the long-term memories.
+        recent_messages: messages of the thread and of the current run, and earlier turns inside the question.
         current_input: the question, without these.
         pinned: the pin.
-        tools: the schemas of tools, which are sent beside the messages.
+        tools: the tool schemas, which are sent with the messages.
         constraints: the user's standing instructions.
         total: all of it.
     """
@@ -59,7 +59,7 @@ class TokenStats(NamedTuple):
 
 
 class BuildMetadata(NamedTuple):
-    """Counts of what is sent: messages of the thread, those that the summary covers, and long-term memories."""
+    """Counts of what is sent: messages of the thread, messages in the summary, and long-term memories."""
 
     included_message_count: int = 0
     summarized_message_count: int = 0
@@ -68,13 +68,13 @@ class BuildMetadata(NamedTuple):
 
 
 class Miss(NamedTuple):
-    """A part that could not be had, or not in time.
+    """A part that was unavailable or late.
 
     Attributes:
         part: ``summary``, ``summary_model``, ``retrieved``, ``extraction``, ``task``, ``constraints``,
             ``policy``, ``tool_results``, ``history``, ``meaning``.
         status: ``late``, ``failed``, ``busy``, ``degraded`` (a simpler way took over).
-        reason: the type of an error, or one word: never text of the conversation.
+        reason: type of an error, or one word; never text of the conversation.
     """
 
     part: str
@@ -86,9 +86,9 @@ class BuiltPart(NamedTuple):
     """One message of the result.
 
     Attributes:
-        part: what it is.
-        seq: its sequence number in the thread, None if the build added it.
-        tokens: what it costs.
+        part: name of the part.
+        seq: sequence number in the thread, None if the build added the message.
+        tokens: cost in tokens.
     """
 
     part: Part
@@ -117,17 +117,17 @@ class BuildTrace(NamedTuple):
 
     Attributes:
         parts: one entry for each message of the result, in its order.
-        fates: what became of every message of the thread, oldest first; together they cover all of it.
+        fates: fate of every message of the thread, oldest first, without gaps.
         shares: the parts of the budget.
         budget_tokens: the whole budget.
-        counter: what counted the tokens.
-        margin: how far a prompt may lie over its estimate, as a share of it.
-        view: the selection among the messages of the thread, None without messages.
+        counter: name of the token counter.
+        margin: share by which a prompt may exceed its estimate.
+        view: the selection from the thread, None without messages.
         safety_net: whether the prompt was missing at the end of the thread and was added.
-        given_up: optional parts without room, the first to go first.
+        given_up: optional parts that did not fit, the first dropped first.
         squeezed: the strategy of the ``ContextCompressor`` that made the current run fit, "" if none was needed.
-        misses: parts that could not be had.
-        prefix_tokens: tokens of the messages at the start that were the same in the build before.
+        misses: parts that were unavailable.
+        prefix_tokens: tokens of the leading messages that match the previous build.
     """
 
     parts: tuple[BuiltPart, ...]
@@ -145,7 +145,7 @@ class BuildTrace(NamedTuple):
 
     @property
     def available_tokens(self) -> int:
-        """The part of the budget that may be used: less the margin of an estimate, and what is reserved."""
+        """The usable part of the budget, without the margin of an estimate and reserved tokens."""
         return math.floor(self.budget_tokens / (1 + self.margin)) - self.shares.reserved
 
     @property
@@ -155,7 +155,7 @@ class BuildTrace(NamedTuple):
 
     @property
     def left_out(self) -> tuple[tuple[int, int], ...]:
-        """The messages that are neither sent nor stood for, as ranges: first sequence number, and the one after."""
+        """The messages neither sent nor summarised, as ranges: first sequence number, and the one after the last."""
         return tuple((one.start, one.stop) for one in self.fates if one.fate == "left_out")
 
     def to_dict(self) -> dict[str, Any]:
@@ -175,10 +175,10 @@ class BuiltContext:
     """A prompt, ready to be rendered for a provider.
 
     Attributes:
-        messages: in the order in which a model is to read them.
-        token_stats: what each part costs.
-        metadata: what was included.
-        trace: how it came about.
+        messages: all messages, in order.
+        token_stats: cost of each part.
+        metadata: counts of what was included.
+        trace: record of the build.
     """
 
     messages: tuple[Message, ...]
@@ -187,11 +187,11 @@ class BuiltContext:
     trace: BuildTrace
 
     def render(self, *, provider: Provider = "openai", pin_as: PinRole | None = None) -> tuple[Message, ...]:
-        """Return the messages as a provider takes them; see ``rendering.render_parts``.
+        """Return the messages in the form that a provider accepts; see ``rendering.render_parts``.
 
         Args:
-            provider: who is to read them.
-            pin_as: ``system``, ``developer`` or ``user_suffix``; None: what the provider takes.
+            provider: name of the provider.
+            pin_as: ``system``, ``developer`` or ``user_suffix``; defaults to what the provider accepts.
 
         Raises:
             ConfigError: the provider or the role is unknown, or does not go with the other.
@@ -199,7 +199,7 @@ class BuiltContext:
         return tuple(one.message for one in self.rendered_parts(provider=provider, pin_as=pin_as))
 
     def rendered_parts(self, *, provider: Provider = "openai", pin_as: PinRole | None = None) -> tuple[Rendered, ...]:
-        """Return what :meth:`render` does, each message with the positions in ``messages`` of what it is made of.
+        """Return the messages of :meth:`render`, each with the positions in ``messages`` that it was made from.
 
         ``trace.parts`` says at the same positions what that is: so an adapter finds the messages of its framework.
         """

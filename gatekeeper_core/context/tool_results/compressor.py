@@ -98,14 +98,14 @@ class ToolResult(NamedTuple):
 
     Attributes:
         text: what to send.
-        kind: what the result is: ``json``, ``log``, ``test``, ``trace``, ``table``, ``search``, ``listing``, ``lines``,
-            ``code``, ``diff``, ``markup``, ``prose``, ``binary``, or ``ours`` for what was compressed before.
-        strategy: what was done: ``unchanged``; ``lossless``; ``lines``, ``rows``, ``values``, ``groups``, ``frames``
-            (parts were kept); ``offloaded``; ``cut`` (to the limit of its tool); ``placeholder``.
-        tokens_before: what the result cost.
-        tokens_after: what the text costs.
-        omitted: how many lines or rows (``cut``: bytes) are not in the text.
-        pointer: where the full result is kept, or None.
+        kind: the kind of result: ``json``, ``log``, ``test``, ``trace``, ``table``, ``search``, ``listing``, ``lines``,
+            ``code``, ``diff``, ``markup``, ``prose``, ``binary``, or ``ours`` if already compressed.
+        strategy: the compression applied: ``unchanged``; ``lossless``; ``lines``, ``rows``, ``values``, ``groups``,
+            ``frames`` (parts were kept); ``offloaded``; ``cut`` (to the limit of its tool); ``placeholder``.
+        tokens_before: cost of the original result.
+        tokens_after: cost of the text.
+        omitted: number of omitted lines or rows (``cut``: bytes).
+        pointer: pointer to the full result, or None.
     """
 
     text: str
@@ -174,7 +174,7 @@ class _Job:
         return self.digested(digest)
 
     def json(self) -> ToolResult | None:
-        """Return JSON as a table, or the rows of it that matter; None where it has to be read as lines."""
+        """Return JSON as a table, or the rows of it that matter; None if it has to be read as lines."""
         value = read_any_json(self.text) if len(self.text) <= _ANALYSED_CHARS else None
         if value is None:
             if self.tokens <= _KEPT_TOKENS:
@@ -271,21 +271,21 @@ class _Job:
 
 @with_suggestions()
 class ToolResultCompressor:
-    r"""A compressor of tool results, each by its kind.
+    r"""A compressor of tool results, by kind of result.
 
     Args:
         min_chars: shorter results are left alone, >= 0. Source: requirement 003-96.
-        max_tokens: most tokens of a digest, >= 100; failures and matches may go half over it. Source: ours.
-        byte_limits: by tool name the most bytes of a result, whatever it is, each >= 400; by default
-            8,000 for shells and readers of files. Source: requirement 002-08.
-        working_memory: where full results are kept: a ``WorkingMemory``, or ``ThreadMemories`` with one for each
-            thread (nothing of a thread without a name is offloaded). None: nothing is offloaded, code and prose stay.
-        strategies: by tool name a kind (``"log"``), where detection gets its results wrong, or a function
-            ``(text, task) -> Digest | None`` (None: the result stays as it is).
-        token_counter: counts a text; None: the library's own.
+        max_tokens: token limit of a digest, >= 100; failures and matches may exceed it by half. Source: ours.
+        byte_limits: size limit of any result in bytes, by tool name, each >= 400; defaults to 8,000 for shells and file
+            readers. Source: requirement 002-08.
+        working_memory: where full results are kept: a ``WorkingMemory``, or ``ThreadMemories`` with one for each thread
+            (nothing of a thread without a name is offloaded). None offloads nothing; code and prose stay.
+        strategies: by tool name, a kind (``"log"``) to override detection, or a function ``(text, task) -> Digest |
+            None`` (None leaves the result unchanged).
+        token_counter: counts the tokens of a text; defaults to the library's own.
 
     Raises:
-        ConfigError: a number is out of range, or a strategy is no known kind.
+        ConfigError: a number is out of range, or a strategy is unknown.
         TypeError: an argument has the wrong type.
 
     >>> compressor = ToolResultCompressor(token_counter=lambda text: len(text) // 4)
@@ -328,7 +328,7 @@ class ToolResultCompressor:
 
     @property
     def working_memory(self) -> WorkingMemory | ThreadMemories | None:
-        """The store of full results, if there is one."""
+        """The store of full results, or None."""
         return self._memory
 
     def compress(
@@ -342,16 +342,16 @@ class ToolResultCompressor:
         thread_id: str | None = None,
         tenant: str = "default",
     ) -> ToolResult:
-        """Return a tool result as the model gets to read it. Compressing what this returned changes nothing more.
+        """Return a tool result as the model gets to read it. Compressing the result again changes nothing.
 
         Args:
             text: the result.
-            tool_name: the tool that returned it: for its strategy and its limit; results of ``READING_TOOLS`` stay.
+            tool_name: the tool that returned it, which sets strategy and limit; results of ``READING_TOOLS`` stay.
             query: the question; lines and rows with its rarest words are kept.
-            live: ids of pointers, or texts with one, in the window: what they point to is not evicted.
-            age_rounds: how many rounds of the tool loop ago the result came, at least 0.
-            thread_id: names the thread, for ``ThreadMemories``; None: it has no name.
-            tenant: names whose thread it is.
+            live: ids of pointers in the prompt, or texts with pointers; their targets are not evicted.
+            age_rounds: age of the result in rounds of the tool loop, at least 0.
+            thread_id: name of the thread, for ``ThreadMemories``, if it has one.
+            tenant: tenant of the thread.
 
         Raises:
             TypeError: an argument has the wrong type.

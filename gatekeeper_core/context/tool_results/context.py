@@ -21,12 +21,12 @@ class ResultContext(NamedTuple):
     """The context of a tool result besides its message.
 
     Attributes:
-        tool_name: the tool whose call it answers; None where no call is found and the message names none.
-        query: the newest text of the user, in a run the question; None where there is none.
+        tool_name: the tool whose call it answers; None if no call is found and the message names none.
+        query: the newest text of the user, in a run the question; None if there is none.
         live: ids of the pointers in the window, new ones among them: their texts must not be evicted.
             Anybody may have written them, so an id says nothing about what is kept.
         age_rounds: how many answered rounds are newer, at least 0.
-        thread_id: names the thread; None where it has no name.
+        thread_id: names the thread; None if it has no name.
         tenant: names whose thread it is.
     """
 
@@ -125,7 +125,7 @@ class ToolResults:
         context = self._context._replace(tool_name=name, live=live.keys(), age_rounds=age_rounds)
         text = self._compress(message, context)
         if not isinstance(text, str):
-            raise TypeError(f"compress_result must return str, got {type(text).__name__}")
+            raise TypeError(f"compress_result must return a str, got {type(text).__name__}")
         if text == before:
             return None
         # The compressor's own pointers are those that the result did not have.

@@ -66,9 +66,9 @@ class Digest(NamedTuple):
 
     Attributes:
         text: the remaining text, with marks for what is missing.
-        shown: how many items (lines, rows, entries) of the result are in it.
-        total: how many the result has.
-        what: what they are, a plural.
+        shown: number of items (lines, rows, entries) of the result in the digest.
+        total: number of items in the result.
+        what: name of the items, in the plural.
         strategy: one word for the way.
     """
 

@@ -34,7 +34,7 @@ class Pointer(NamedTuple):
 
     Attributes:
         id: 16 characters of base32.
-        kind: what the text is: ``log``, ``json``, ``code`` and so on.
+        kind: kind of text: ``log``, ``json``, ``code`` and so on.
         size_bytes: its size in UTF-8.
         preview: its beginning, on one line.
     """
@@ -79,7 +79,7 @@ def keyed_id(session_key: bytes, data: bytes) -> str:
 
 
 def pointer_id(text: str) -> str | None:
-    """Return the id in a pointer's text, or the text itself where it is no more than an id; None where neither.
+    """Return the id in a pointer's text, or the text itself where it is no more than an id; None if neither.
 
     >>> pointer_id('see [[wm:abcdefghijklmnop]] type=log'), pointer_id(" abcdefghijklmnop "), pointer_id("../etc")
     ('abcdefghijklmnop', 'abcdefghijklmnop', None)

@@ -101,7 +101,7 @@ def stated_level(line: str) -> int:
 
 
 def stated_levels(column: str, texts: Collection[str]) -> dict[str, int]:
-    """Return those of the texts of a column that are levels, as :func:`stated_level` rates them.
+    """Return the texts of a column that are log levels, as rated by :func:`stated_level`.
 
     >>> stated_levels("Level", ["Information", "Error", "x"]), stated_levels("PRIORITY", "36")
     ({'Information': -1, 'Error': 1}, {'3': 1, '6': -1})

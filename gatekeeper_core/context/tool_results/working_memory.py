@@ -1,4 +1,4 @@
-"""Working memory: long tool results are kept here while the conversation carries a pointer to them.
+"""Working memory: storage for long tool results, while the conversation carries a pointer to each.
 
 ::
 
@@ -65,8 +65,8 @@ class Reading(NamedTuple):
     """The text read for a pointer.
 
     Attributes:
-        text: what the model gets, within its budget: a head line, the content, marks for what is missing.
-        found: whether the pointer is one of this memory.
+        text: text for the model, within its budget: a head line, the content, and marks for omissions.
+        found: whether the pointer belongs to this memory.
         complete: whether all of the requested part is in the text.
     """
 
@@ -82,13 +82,13 @@ class _Entry(NamedTuple):
 
 @with_suggestions()
 class WorkingMemory:
-    r"""Offloaded texts of one thread, by pointers that only this thread can make and follow.
+    r"""The offloaded texts of one thread, by pointers that only this thread can create and follow.
 
     The least recently used text is evicted first, but none that a pointer in the window points to. Thread-safe.
     Another object with the same key, also in another process, finds all texts; only the times of use are not stored.
 
     Args:
-        blobs: the store; shared by any number of memories.
+        blobs: the store, which any number of memories may share.
         session_key: the secret of the thread, 16 bytes or more (``secrets.token_bytes(32)``), kept with the thread.
         quota_bytes: size limit of all texts together in UTF-8, at least 1.
         ttl_seconds: texts unused for longer may be evicted first; None keeps them until room is needed.
@@ -137,20 +137,20 @@ class WorkingMemory:
 
     @property
     def ids(self) -> frozenset[str]:
-        """The ids of the texts, as the store was when this object last looked for an unknown id."""
+        """Ids of the texts, as of the last lookup of an unknown id."""
         with self._lock:
             return frozenset(self._entries)
 
     @property
     def used_bytes(self) -> int:
-        """The total size of the stored texts."""
+        """Total size of the stored texts in bytes."""
         return self._blobs.used_bytes(self._scope)
 
     def pointer_to(self, text: str, *, kind: str = "text") -> Pointer:
-        """Return the pointer that this text has in this thread, whether or not it is kept.
+        """Return the pointer of a text in this thread, whether or not the text is stored.
 
         Raises:
-            TypeError: an argument is no text.
+            TypeError: an argument is not a str.
         """
         data = encoded(text)
         check_str("kind", kind)
@@ -158,11 +158,11 @@ class WorkingMemory:
         return Pointer(keyed_id(self._key, data), word or "text", len(data), one_line(text))
 
     def offload(self, text: str, *, live: Iterable[str] = (), kind: str = "text") -> Pointer | None:
-        """Store a text, once, and return its pointer, or None where there is no room for it.
+        """Store a text once, and return its pointer, or None if there is no room for it.
 
         Args:
             text: the text, lone surrogates too.
-            live: ids, or texts with pointers, in the window: these are never evicted.
+            live: ids or texts with pointers in the prompt; their targets are never evicted.
             kind: what the text is, for the pointer.
 
         Raises:
@@ -191,10 +191,10 @@ class WorkingMemory:
         return pointer
 
     def load(self, pointer: str) -> str | None:
-        """Return a full text as it was stored, or None where there is none: for programs, not for models.
+        """Return a full stored text, or None if there is none; for programs, not for models.
 
         Raises:
-            TypeError: ``pointer`` is no text.
+            TypeError: ``pointer`` is not a str.
         """
         data = self._get(pointer_id(check_str("pointer", pointer)))
         return None if data is None else data.decode("utf-8", "surrogatepass")
@@ -214,12 +214,12 @@ class WorkingMemory:
         What reads as a pointer inside the text is defused (``[[wm:`` becomes ``[ [wm:``); nothing else is changed.
 
         Args:
-            pointer: the pointer as it stands in the window, or its id alone.
+            pointer: the pointer as it appears in the prompt, or only its id.
             start: first byte of the UTF-8 text, at least 0; inside a character the next one begins.
-            end: byte after the last one; None: to the end, as far as the budget goes.
-            lines: the first and the last line, 1-based; past the end there is nothing.
+            end: byte after the last one; defaults to the end, as far as the budget allows.
+            lines: first and last line, 1-based.
             query: selects the lines that share its rarest words, each with a line before and after.
-            budget_tokens: what the reading may cost, at least 1.
+            budget_tokens: token budget of the text, at least 1.
 
         Raises:
             ConfigError: a number is out of range, or more than one of bytes, lines and query is passed.
@@ -232,11 +232,11 @@ class WorkingMemory:
         check_type("query", query, str, None)
         if lines is not None:
             if len(lines) != 2:
-                raise TypeError("lines must be a tuple of the first and the last line")
+                raise TypeError("lines must be a (first, last) tuple")
             check_tokens("lines[0]", lines[0], at_least=1)
             check_tokens("lines[1]", lines[1], at_least=lines[0])
         if sum((start is not None or end is not None, lines is not None, query is not None)) > 1:
-            raise ConfigError("read bytes (start, end), lines or by query: one of them")
+            raise ConfigError("choose one: bytes (start, end), lines or query")
         data = self._get(pointer_id(check_str("pointer", pointer)))
         if data is None:
             unknown = truncate_to_tokens(UNKNOWN_POINTER, budget_tokens, token_counter=self._counter)
@@ -268,7 +268,7 @@ class WorkingMemory:
         query: str | None = None,
         budget_tokens: int = READ_BUDGET_TOKENS,
     ) -> str:
-        """Return a reading as the text of a tool, whatever numbers a model passes.
+        """Return the text for a tool call, whatever numbers the model passes.
 
         A query goes before line numbers; without either it is the beginning of the text.
 
@@ -306,7 +306,7 @@ class WorkingMemory:
         self._entries.move_to_end(found)
 
     def _get(self, found: str | None, end: int | None = None) -> bytes | None:
-        """Return a text, up to a byte, by its id, which is used now; None where the store has none."""
+        """Return a text, up to a byte, by its id, which is used now; None if the store has none."""
         with self._lock:
             if found not in self._entries:
                 self._catch_up()
@@ -364,7 +364,7 @@ class WorkingMemory:
 
 @with_suggestions()
 class ThreadMemories:
-    """The working memories of many threads; safe to use from several threads of the process.
+    """The working memories of many threads; thread-safe.
 
     The most recently used memories are cached; any other is built again when it is needed, and finds its texts in the
     store.
@@ -372,14 +372,14 @@ class ThreadMemories:
     Args:
         blobs: the store. A full ``Store`` keeps the texts with their thread, so that forgetting the thread deletes
             them; any other ``BlobStore`` keeps them until they are cleared.
-        secret: all session keys are derived from it, 16 bytes or more (``secrets.token_bytes(32)``). Keep it: with
-            another one nothing is found again.
+        secret: all session keys are derived from it, 16 bytes or more (``secrets.token_bytes(32)``). Keep it: no text
+            is found with a different one.
         quota_bytes: size limit of all texts of one thread, at least 1.
         ttl_seconds: texts unused for longer may be evicted first; None keeps them until room is needed.
         clock: returns the time in seconds; needed with ``ttl_seconds``.
         token_counter: counts readings; None: the library's own.
-        max_ready: how many memories are cached, at least 1. Source: ours; each takes a few hundred bytes for every
-            text that it keeps in the store.
+        max_ready: number of cached memories, at least 1. Source: ours; each takes a few hundred bytes for every text
+            that it stores.
 
     Raises:
         ConfigError: a number is out of range, the secret is too short, or a time to live comes without a clock.
@@ -423,7 +423,7 @@ class ThreadMemories:
 
         Raises:
             ConfigError: a name is empty.
-            TypeError: a name is no text.
+            TypeError: a name is not a str.
         """
         key = session_key(self._secret, thread_id, tenant=tenant)
         name = (tenant, thread_id, os.getpid())  # one that was in use at a fork stays locked for ever
@@ -453,7 +453,7 @@ def session_key(secret: bytes, thread_id: str, *, tenant: str = "default") -> by
     for what, name in (("tenant", tenant), ("thread_id", thread_id)):
         check_str(what, name)
         if not name:
-            raise ConfigError(f"{what} must not be empty: threads without a name would share one memory")
+            raise ConfigError(f"{what} must not be empty: unnamed threads would share one memory")
         data = name.encode("utf-8", "surrogatepass")
         written += [len(data).to_bytes(8, "big"), data]
     return hmac.digest(secret, b"".join(written), "sha256")
@@ -488,7 +488,7 @@ def _check_limits(quota_bytes: int, ttl_seconds: float | None, clock: Callable[[
 
     Raises:
         ConfigError: a limit is out of range, or a time to live comes without a clock.
-        TypeError: ``quota_bytes`` is no whole number.
+        TypeError: ``quota_bytes`` is not an int.
     """
     check_tokens("quota_bytes", quota_bytes, at_least=1)
     if ttl_seconds is not None and (clock is None or not ttl_seconds > 0):

@@ -133,9 +133,9 @@ def test_a_pinned_position_is_one_of_the_callers_list() -> None:
     ]
     view = view_of(items, 60, pinned=[0], keep_newest=0)
     assert (view.kept, view.pinned) == ((0, 3, 4), (0, 3))
-    with pytest.raises(ConfigError, match="pinned position 5 is not in a list of 5 messages"):
+    with pytest.raises(ConfigError, match="pinned position 5 does not exist: the list has 5 messages"):
         view_of(items, 60, pinned=[5])
-    with pytest.raises(TypeError, match="pinned must hold positions"):
+    with pytest.raises(TypeError, match="pinned must contain positions"):
         view_of(items, 60, pinned=[0.0])
 
 

@@ -625,5 +625,5 @@ def test_another_list_than_that_of_the_view_is_refused(change: Callable[[list[Me
     view = select_history(messages)
     assert keep(messages, view) == messages
     other = change(messages)
-    with pytest.raises(ConfigError, match=f"made from 7 messages, got {len(other)}: pass the list that select_history"):
+    with pytest.raises(ConfigError, match=f"built from 7 messages, got {len(other)}: pass the list you gave"):
         keep(other, view)

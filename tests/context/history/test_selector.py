@@ -358,7 +358,7 @@ def test_a_store_that_fails_costs_a_warning_and_nothing_else(
     store.fails = fails
     with caplog.at_level(logging.WARNING):
         assert sent_by([billed_selector(states=store)], steps) == sent_by([billed_selector()], steps)
-    assert "what a prompt policy remembers was not shared" in {record.getMessage() for record in caplog.records}
+    assert "prompt policy state was not shared" in {record.getMessage() for record in caplog.records}
 
 
 def test_threads_without_a_name_share_nothing() -> None:

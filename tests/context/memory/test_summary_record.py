@@ -97,7 +97,7 @@ BODY = json.loads(SUMMARY.to_json())
     ],
 )
 def test_a_damaged_or_foreign_body_is_a_corruption_error(body: str) -> None:
-    with pytest.raises(CorruptionError, match="make it anew"):
+    with pytest.raises(CorruptionError, match="build it again"):
         Summary.from_json(body)
 
 

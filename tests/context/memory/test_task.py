@@ -71,7 +71,7 @@ BODY = json.loads(ActiveTask().to_json())
     ],
 )
 def test_a_damaged_or_foreign_body_is_a_corruption_error(body: str) -> None:
-    with pytest.raises(CorruptionError, match="make it anew"):
+    with pytest.raises(CorruptionError, match="build it again"):
         ActiveTask.from_json(body)
 
 
@@ -257,7 +257,7 @@ def test_a_step_without_messages_and_without_a_summary_leaves_nothing_behind() -
     for summary, steps in ((None, ()), ("a note", (Step("install", "a note", 1, 0),))):
         one.start_step(thread, "install")
         assert one.finish_step(thread, summary).steps == steps
-    with pytest.raises(ConfigError, match="no step is at work"):
+    with pytest.raises(ConfigError, match="no step is active"):
         one.finish_step(thread, "done")
     for call in (one.set_phase, one.start_step, one.add_finding):
         with pytest.raises(ConfigError, match="must not be blank"):

@@ -547,7 +547,7 @@ def test_each_stage_writes_a_record_with_figures(caplog: pytest.LogCaptureFixtur
     built([*GREETING, user("secret")], "secret question")
     assert not any("secret" in str(vars(record)) for record in caplog.records)
     assert caplog.messages[0] == "context build started"
-    assert "safety net: the prompt was missing at the end of the thread" in caplog.messages
+    assert "safety net: added the prompt missing at the end of the thread" in caplog.messages
     assert "[1] system_prompt: 9 tokens" in caplog.messages
     assert vars(caplog.records[-1])["gatekeeper_safety_net"] is True
     caplog.clear()

@@ -151,7 +151,7 @@ def test_media_of_a_compressed_result_stay(parts: Any, kept: Any) -> None:
 
 def test_a_compressor_must_return_text() -> None:
     message = result("a", "text")
-    with pytest.raises(TypeError, match="compress_result must return str"):
+    with pytest.raises(TypeError, match="compress_result must return a str"):
         ToolResults([message], lambda *_: None).smaller(0, message)  # type: ignore[arg-type, return-value]
 
 

@@ -19,7 +19,7 @@ _FIELDS = "#Fields: "  # Source: Hallam-Baker and Behlendorf, Extended Log File 
 
 
 def delimiter_of(lines: Sequence[str]) -> str | None:
-    """Return the character that cuts each of some lines into as many cells, or None where there is none.
+    """Return the character that cuts each of some lines into as many cells, or None if there is none.
 
     Columns that are aligned by spaces are cut at two spaces or more. With only two or three columns the first line
     has to look like a head: short cells without digits.
@@ -82,7 +82,7 @@ def split_row(line: str, delimiter: str) -> list[str]:
 
 
 def digest_delimited(lines: Lines, task: Task) -> Digest | None:
-    """Return a digest of the lines of a table, the head first, or None where they are none."""
+    """Return a digest of the lines of a table, the head first, or None if they are none."""
     texts = lines.texts
     delimiter = delimiter_of(texts)
     if delimiter is None:

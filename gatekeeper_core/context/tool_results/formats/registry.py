@@ -95,7 +95,7 @@ class Sample:
         return self.share(lambda line: _STAMPED.match(line) or _LEVEL.search(line[:90]))
 
     def is_binary(self) -> bool:
-        """Return whether too many characters at the beginning, in the middle or at the end are no text."""
+        """Return whether too many characters at the beginning, in the middle or at the end are not text."""
         starts = (0, len(self.text) // 2, max(0, len(self.text) - _SAMPLE_CHARS))
         pieces = (self.text[start : start + _SAMPLE_CHARS] for start in starts)
         return any(len(_NOT_TEXT.findall(piece)) > _BINARY_SHARE * len(piece) for piece in pieces)
@@ -129,7 +129,7 @@ class Format(NamedTuple):
     Attributes:
         kind: its name; a kind may have several rows.
         detects: whether the sample of a result has this format.
-        digest: makes a digest of its lines, None where all of them fit; None: a result is never cut.
+        digest: makes a digest of its lines, None if all of them fit; None: a result is never cut.
         budget_factor: how many times the usual budget a digest may cost.
     """
 

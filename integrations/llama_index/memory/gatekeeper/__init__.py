@@ -1,4 +1,4 @@
-"""Memories for LlamaIndex that give the turns that matter instead of the newest ones."""
+"""Memories for LlamaIndex that return the turns that matter instead of the newest ones."""
 
 from __future__ import annotations
 

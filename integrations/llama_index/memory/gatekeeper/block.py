@@ -1,4 +1,4 @@
-"""A memory block that brings back what a stock ``Memory`` has flushed, when it is on topic again.
+"""A memory block that brings back turns flushed from a stock ``Memory`` when they are relevant again.
 
 ::
 
@@ -27,20 +27,20 @@ from llama_index.memory.gatekeeper.messages import RecalledText, read_message, r
 
 
 class GatekeeperMemoryBlock(SelectionFields, BaseMemoryBlock[str]):
-    """A block beside a stock ``Memory``: flushed turns that the last user message is about come back as text.
+    """A block for a stock ``Memory`` that brings back, as text, flushed turns that the last user message is about.
 
-    The turns are chosen among all of the conversation, and what the active messages hold is not brought back.
-    ``last_selection`` has archived and active messages in one list, without system messages.
+    Turns are chosen from the whole conversation; active messages are not repeated. ``last_selection`` has archived and
+    active messages in one list, without system messages.
 
     Attributes:
-        name: name of the block; also the tag of the fence, its other characters as ``_``.
+        name: name of the block and tag of its fence, with other characters replaced by ``_``.
         priority: as in LlamaIndex: 0 is never truncated; above it, lower numbers give way first.
-        config: the settings; None: ``HistoryConfig(passthrough_below=0)``. The strategy is always ``gate``, whatever is
-            set: the text is made for one question.
-        token_budget: what the text may cost, fence included, >= 1; None: that of ``config``, 16,000 without one.
-        tokenizer_fn: counts tokens; the default is LlamaIndex's.
-        chat_store: the store of the memory (its ``sql_store``). With it the archive is read at each call, so a restart,
-            a reset or another process is noticed; without it the block keeps what is flushed to it.
+        config: the settings; default to ``HistoryConfig(passthrough_below=0)``. The strategy is always ``gate``: the
+            text is made for one question.
+        token_budget: token limit of the text, fence included, >= 1; defaults to that of ``config``, else 16,000.
+        tokenizer_fn: LlamaIndex tokenizer; defaults to its own.
+        chat_store: the store of the memory (its ``sql_store``). With it the archive is read at each call, so that
+            restarts, resets and other processes are noticed; without it the block keeps what is flushed to it.
     """
 
     name: str = "recalled_turns"
@@ -54,11 +54,11 @@ class GatekeeperMemoryBlock(SelectionFields, BaseMemoryBlock[str]):
     _flushed: dict[str | None, list[ChatMessage]] = PrivateAttr(default_factory=dict)
 
     def forget(self, session_id: str | None = None) -> None:
-        """Give up what was flushed of a session; for use beside ``Memory.reset``, where no ``chat_store`` is given."""
+        """Discard the flushed turns of a session; call it with ``Memory.reset`` if there is no ``chat_store``."""
         self._flushed.pop(session_id, None)
 
     async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
-        """Return the text with so many tokens less, cut by whole turns, or None when none is left.
+        """Return the text shortened by that many tokens, in whole turns, or None if nothing is left.
 
         A text that this block has not made is given up.
         """

@@ -1,4 +1,4 @@
-"""A chat memory buffer that gives the turns that matter instead of the newest ones; its chat store holds everything."""
+"""A chat memory buffer that returns the turns that matter instead of the newest ones; its store keeps everything."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class GatekeeperMemoryBuffer(MemoryFields, ChatMemoryBuffer):
-    """A ``ChatMemoryBuffer`` whose ``get`` chooses: whole turns, within ``token_limit``, for the current question.
+    """A ``ChatMemoryBuffer`` whose ``get`` selects whole turns for the current question, within ``token_limit``.
 
     Everything else is as in LlamaIndex: the constructors, the store, ``get_all``, ``put``, ``set``, ``reset``; but a
     caller's list stays the caller's, and every version of pydantic can write the memory. Tokens are counted by
@@ -69,11 +69,11 @@ class GatekeeperMemoryBuffer(MemoryFields, ChatMemoryBuffer):
 
     # ``input`` is LlamaIndex's name.
     def get(self, input: Question = None, initial_token_count: int = 0, **kwargs: Any) -> list[ChatMessage]:  # noqa: A002
-        """Return the messages to send, in their order: the store's own objects, or copies that are cut, in a new list.
+        """Return the messages to send, in order, as a new list of the store's objects or shortened copies.
 
         Args:
-            input: the question, where the caller knows it; else the last user message is the question.
-            initial_token_count: tokens that are sent besides, and count towards ``token_limit``.
+            input: the question; defaults to the last user message.
+            initial_token_count: additional tokens that count towards ``token_limit``.
             kwargs: read in shadow mode only, by LlamaIndex's own ``get``.
 
         Raises:
@@ -108,12 +108,12 @@ class GatekeeperMemoryBuffer(MemoryFields, ChatMemoryBuffer):
 
     @classmethod
     def from_string(cls, json_str: str, **arguments: Any) -> Self:
-        """Return the memory that ``to_string`` has written; the arguments are those of :meth:`from_dict`."""
+        """Return a memory from the output of ``to_string``; the arguments are those of :meth:`from_dict`."""
         return cls.from_dict(json.loads(json_str), **arguments)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any], *, chat_store: BaseChatStore | None = None, **options: Any) -> Self:
-        """Return the memory that ``to_dict`` has written, or that of a ``ChatMemoryBuffer``.
+        """Return a memory from the output of ``to_dict``, or from that of a ``ChatMemoryBuffer``.
 
         A loaded memory has LlamaIndex's default tokenizer.
 

@@ -31,7 +31,7 @@ def is_anthropic(llm: Any) -> bool:
 
 
 def marked_messages(messages: Sequence[ChatMessage], view: HistoryView) -> list[ChatMessage]:
-    """Return the messages of a view with a mark behind its body: on a copy of the last that may carry one."""
+    """Return the messages of a view with a cache mark after the past turns that stay, on a copy of a message."""
     plan = plan_marks(view, blocks=[len(message.blocks) for message in messages], answered=None)
     last = plan.body if plan.body is not None else len(messages) - 1 if plan.end else -1
     if messages and role_of(messages[-1]) == "user":

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 class GatekeeperSelectionEvent(BaseEvent, extra="allow"):
-    """A memory has chosen which messages the model gets to read.
+    """An event for each selection of a memory.
 
     Attributes:
         memory: class name of the memory.
         thread: the chat store key or session id.
         shadow: whether the choice was only reported.
-        the rest: as in ``HistoryView.facts``; ``tokens`` are those of the messages sent. None where the policy did not
+        the rest: as in ``HistoryView.facts``; ``tokens`` are those of the messages sent. None if the policy did not
             decide.
     """
 
@@ -44,7 +44,7 @@ class GatekeeperSelectionEvent(BaseEvent, extra="allow"):
 
 
 class GatekeeperContextEvent(BaseEvent):
-    """A memory has built what the model gets to read.
+    """An event for each prompt that a memory builds.
 
     Attributes:
         memory, thread, shadow: as in a ``GatekeeperSelectionEvent``.

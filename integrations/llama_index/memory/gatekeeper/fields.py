@@ -95,7 +95,7 @@ def one_budget(
     limits = {place: tokens for place, tokens in places.items() if tokens is not None}
     if len({*limits.values()}) > 1:
         named = ", ".join(f"{place} is {tokens}" for place, tokens in limits.items())
-        raise ConfigError(f"{named}: give the budget once")
+        raise ConfigError(f"{named}: set the budget only once")
     for place, tokens in limits.items():
         check_reserve(config.reserve_tokens if config else 0, tokens, named=place)
     return next(iter(limits.values()), None), config and replace(config, token_budget=None)
@@ -118,17 +118,17 @@ def limit_for(llm: LLM | None) -> int:
 class SelectionFields(LastSelections, BaseModel):
     """The settings of a selection, beside the fields of a memory of LlamaIndex.
 
-    They may be changed at any time; the next call goes by them.
+    You may change them at any time; the next call uses them.
 
     Attributes:
-        config: the settings; a ``token_budget`` is the limit of the memory. With ``shadow`` a memory gives what it
-            would give without a selection.
+        config: the settings; its ``token_budget`` is the limit of the memory. With ``shadow`` a memory returns what it
+            would return without a selection.
         strategy, coverage, keep_newest: as in ``HistoryConfig``; None: that of ``config``.
         pinned, exclude: as for ``select_history``: positions, or a function of one ``ChatMessage``, which has no id. A
             position that is not reached yet is passed over. They are not written with the memory.
         embedder: finds turns that share no word with the question: LlamaIndex's ``BaseEmbedding``, a function from
-            texts to vectors, a ``TextEncoder`` to share, or ``auto``: that of the extra ``meaning``, if any. None:
-            words alone, and the only one that is written; ``Settings.embed_model`` is never taken.
+            texts to vectors, a shared ``TextEncoder``, or ``auto``: that of the extra ``meaning``, if installed. None
+            disables semantic search; only None is written. ``Settings.embed_model`` is never used.
     """
 
     config: Annotated[
@@ -167,7 +167,7 @@ class SelectionFields(LastSelections, BaseModel):
         self._current_selector()
 
     def report_usage(self, reported: object, thread_id: str) -> None:
-        """Correct the account of a thread by what the provider reports for the answer to the last ``get``.
+        """Correct the costs of a thread with the usage that the provider reports for the last ``get``.
 
         Args:
             reported: the counts, or what has them, as ``response.raw``; the message that is put has none.
@@ -210,7 +210,7 @@ class SelectionFields(LastSelections, BaseModel):
         for name, places in (("pinned", self.pinned), ("exclude", self.exclude)):
             check_pins(name, places)
             if not callable(places) and any(isinstance(place, str) for place in places):
-                reason = "must hold positions or be a function of one message: a ChatMessage has no id"
+                reason = "must contain positions or be a function of one message: a ChatMessage has no id"
                 raise TypeError(f"{name} {reason}")
         selector = self._selector = thread_selector(
             read_message,
@@ -268,13 +268,13 @@ class MemoryFields(LastContexts, SelectionFields, BaseComponent):
     """The fields of a memory that can build prompts; they are fixed when it is created.
 
     Attributes:
-        builder: builds what the memory gives: constraints, summary and task of the thread, memories of the user, the
-            turns and the pin. Its own settings hold then, its budget is ``token_limit``, and of ``config`` only
-            ``reserve_tokens``, ``shadow`` and ``on_error`` count. It is not written with the memory.
+        builder: builds the prompt: constraints, summary and task of the thread, memories of the user, the turns and the
+            pin. Its own settings then apply, its budget is ``token_limit``, and of ``config`` only ``reserve_tokens``,
+            ``shadow`` and ``on_error`` count. It is not written with the memory.
         user, tenant, provider: as for ``ContextBuilder``; the default provider is the strictest, which all others take.
         cache_marks: whether a ``CachePoint`` follows the past turns that stay from call to call, for Anthropic's prompt
             cache; OpenAI's classes raise on it. Without a builder only.
-        llm_name: the model that reads the messages, for its prices; None: those of the settings.
+        llm_name: model that reads the messages, for its prices; defaults to those of the settings.
     """
 
     builder: Any = Field(default=None, exclude=True)  # pydantic is not to look inside; its type is checked below
@@ -376,7 +376,7 @@ class MemoryFields(LastContexts, SelectionFields, BaseComponent):
             return super().from_dict(data, **kwargs)
         memory = _between_runs.pop(data["between_runs"], None)
         if not isinstance(memory, cls):
-            raise ConfigError('this refers to a memory of another process: set "memory" in the context\'s store')
+            raise ConfigError('this refers to the memory of another process: set "memory" in the context\'s store')
         return memory
 
     def __getstate__(self) -> dict[Any, Any]:

@@ -1,4 +1,4 @@
-"""A ``Memory`` that chooses among all messages, active and archived, and keeps its memory blocks at work.
+"""A ``Memory`` that selects from all messages, active and archived, and keeps its memory blocks.
 
 ::
 
@@ -49,9 +49,9 @@ class _Options(MemoryOptions, total=False):
 
 
 class GatekeeperMemory(MemoryFields, Memory):
-    """A ``Memory`` whose ``get`` chooses turns of the whole conversation, beside what the memory blocks say.
+    """A ``Memory`` whose ``get`` selects turns of the whole conversation, and adds the text of the memory blocks.
 
-    The queue works as in LlamaIndex: what outgrows it is archived and handed to the blocks, and can still be chosen.
+    The queue works as in LlamaIndex: older messages are archived and handed to the blocks, but can still be selected.
     Tokens are counted by ``tokenizer_fn``, an estimate for media; ``token_limit`` covers the blocks as well.
 
     >>> memory = GatekeeperMemory.from_defaults(session_id="s", token_limit=2000)
@@ -89,11 +89,10 @@ class GatekeeperMemory(MemoryFields, Memory):
         )
 
     async def aget(self, input: Question = None, **block_kwargs: Any) -> list[ChatMessage]:  # noqa: A002 - theirs
-        """Return the messages to send, with what the memory blocks say.
+        """Return the messages to send, with the text of the memory blocks.
 
         Args:
-            input: the question, where the caller knows it; else the last user message is the question. The blocks see
-                it as well.
+            input: the question, which the blocks see as well; defaults to the last user message.
             block_kwargs: handed on to the blocks; ``initial_token_count`` among them counts towards ``token_limit``.
         """
         query, messages = text_of(input), list(await self.aget_all())

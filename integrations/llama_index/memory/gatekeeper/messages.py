@@ -58,7 +58,7 @@ def read_message(message: ChatMessage) -> Message:
     * Roles: ``developer`` reads as ``system``, ``function`` as ``tool``, ``model`` and ``chatbot`` as ``assistant``.
     * Blocks: text, thoughts and the content of citable and citation blocks are text; images, audio, video, documents
       and blocks of an unknown type are media; a cache point is nothing.
-    * Calls: the tool call blocks, then those in ``additional_kwargs`` that no block holds. Arguments that are no text
+    * Calls: the tool call blocks, then those in ``additional_kwargs`` that no block holds. Arguments that are not text
       become compact JSON.
     * A single block that is text and no plain text block (a thought, a citation) gives the mark ``SIGNED``, and so do
       thinking and signatures in ``additional_kwargs``: nothing is left out of such a message.
@@ -172,7 +172,7 @@ def role_of(message: ChatMessage) -> Role:
 
 
 def text_of(question: Question) -> str | None:
-    """Return the text of a question as an engine or agent hands it over, None where there is none.
+    """Return the text of a question from an engine or agent, None if there is none.
 
     >>> text_of(ChatMessage("hello")), text_of("  "), text_of(None)
     ('hello', None, None)

@@ -1,4 +1,4 @@
-"""Tools that an agent can call: to recall earlier turns that its prompt leaves out, and to read the working memory."""
+"""Tools for agents: recall earlier turns that the prompt leaves out, and read the working memory."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 def recall_tool(
     memory: GatekeeperMemoryBuffer | GatekeeperMemory, *, max_tokens: int = RECALL_BUDGET_TOKENS
 ) -> FunctionTool:
-    """Return the tool with which a model reads earlier turns that its prompt leaves out, or cuts.
+    """Return a tool that lets the model read earlier turns that its prompt leaves out or cuts.
 
     Args:
-        memory: the memory of the agent, whose conversation it reads. One with a builder has nothing to recall.
+        memory: memory of the agent. One with a builder has nothing to recall.
         max_tokens: limit of one answer, >= 1.
 
     >>> from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer
@@ -45,9 +45,9 @@ def recall_tool(
 
 @with_suggestions()
 def working_memory_tool(memory: WorkingMemory, *, budget_tokens: int = READ_BUDGET_TOKENS) -> FunctionTool:
-    """Return the tool with which a model reads what was put aside in this memory, a part at a time.
+    """Return a tool that lets the model read offloaded results in this memory, a part at a time.
 
-    Nothing compresses or puts aside its own results: they carry its name, ``read_working_memory``.
+    Its own results, named ``read_working_memory``, are never compressed or offloaded.
 
     Args:
         memory: the working memory of the thread.
