@@ -89,7 +89,7 @@ def test_a_wrong_argument_is_answered_with_the_right_one(name: str, wrong: str, 
 @pytest.mark.parametrize("name", [name for name in ADAPTERS if inspect.signature(door(name)).parameters])
 def test_every_public_callable_answers_where_no_name_is_near(name: str) -> None:
     with pytest.raises(
-        TypeError, match=rf"^{name}\(\) has no argument 'zzzz': (it takes \w+|further settings go into)"
+        TypeError, match=rf"^{name}\(\) has no argument 'zzzz': (it takes \w+|pass further settings in)"
     ):
         door(name)(zzzz=1)
 

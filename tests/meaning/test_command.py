@@ -54,6 +54,6 @@ def test_a_question_finds_the_turn_that_means_the_same(question: str, turn_id: i
 def test_a_chat_sends_the_turn_and_tells_why(chat: str) -> None:
     shown = run("chat", "--offline", "--history", chat, "--meaning", stdin="狗在哪里睡觉？\n/why\n").stdout
     assert "kept: 0" in shown
-    assert "meaning: universal-sentence-encoder-multilingual-3/" in shown
+    assert "embedder: universal-sentence-encoder-multilingual-3/" in shown
     without = run("chat", "--offline", "--history", chat, stdin="狗在哪里睡觉？\n/why\n").stdout
     assert "meaning" not in without
