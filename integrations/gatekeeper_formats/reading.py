@@ -254,7 +254,7 @@ def _entries(stream: BinaryIO, form: str | None, progress: Callable[[int], None]
     source = TextSource(stream, progress=progress)
     first = source.skip_white()
     if not first:
-        raise PlaceError("is empty: it has no messages")
+        raise PlaceError("the file is empty")
     texts = [known for known in TEXT_FORMATS if form == known.name or (form is None and first not in "[{")]
     if texts:
         text = source.rest()
