@@ -35,8 +35,8 @@ READMES = {
         "eval": "gatekeeper_eval",
         "formats": "gatekeeper_formats",
     }.items()
-}
-"""Pages that are the READMEs of packages."""
+} | {"results.md": "benchmarks/results/README.md"}
+"""Pages that are READMEs elsewhere: of packages, and of the results."""
 PAGES = {readme: page for page, readme in READMES.items()}
 LINK_OUT = re.compile(r"\[([^\]\[]+)\]\((\.\./[^)\s]+)\)")
 PICTURE = re.compile(r"!\[([^\]]*)\]\((pictures/[\w-]+)\.svg\)")
@@ -66,8 +66,8 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
     if page.file.norm_src_uri == "index.md":
         page.meta["hide"] = ["navigation", "toc"]  # room for the picture beside the text
     folder = posixpath.dirname(page.file.src_uri)
-    if "recipes" in page.file.src_uri or folder == "api":
-        page.meta["search"] = {"boost": 0.3 if folder else 3}  # who searches has a task, or knows a name whole
+    if re.match("recipes|results|api/", page.file.src_uri):
+        page.meta["search"] = {"boost": 3 if page.file.src_uri.startswith("recipes") else 0.3}  # who searches has a task, or knows a name whole
     if folder == "api" and is_fallback(page):
         markdown = MEMBER.sub(lambda member: english_member(page, member[1]), markdown)
     docs = Path(config.docs_dir)

@@ -40,8 +40,8 @@ PAGES = [
     RESULTS / "README.md",
     *READMES,
 ]
-SITE_NAMES = ("cli", "eval", "formats", "hooks", "langchain", "llamaindex", "mcp", "serve")
-"""The pages of the site that are READMEs of packages."""
+SITE_NAMES = ("cli", "eval", "formats", "hooks", "langchain", "llamaindex", "mcp", "results", "serve")
+"""The pages of the site that are READMEs elsewhere."""
 PICTURES = sorted((DOCS / "pictures").glob("*.svg"))
 CHINESE = sorted(DOCS.glob("*.zh.md"))
 SVG = "{http://www.w3.org/2000/svg}"
