@@ -38,6 +38,8 @@ READMES = {
 } | {"results.md": "benchmarks/results/README.md"}
 """Pages that are READMEs elsewhere: of packages, and of the results."""
 PAGES = {readme: page for page, readme in READMES.items()}
+BOOSTS = {"recipes": 3, "results": 0.3, "api": 0.3}
+"""Ranks in the search: a reader has a task, or types a name whole."""
 LINK_OUT = re.compile(r"\[([^\]\[]+)\]\((\.\./[^)\s]+)\)")
 PICTURE = re.compile(r"!\[([^\]]*)\]\((pictures/[\w-]+)\.svg\)")
 ALTERNATE = re.compile(r'\s*<link rel="alternate" href="[^"]*" hreflang="[^"]*">')
@@ -66,8 +68,8 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
     if page.file.norm_src_uri == "index.md":
         page.meta["hide"] = ["navigation", "toc"]  # room for the picture beside the text
     folder = posixpath.dirname(page.file.src_uri)
-    if re.match("recipes|results|api/", page.file.src_uri):
-        page.meta["search"] = {"boost": 3 if page.file.src_uri.startswith("recipes") else 0.3}  # who searches has a task, or knows a name whole
+    if boost := BOOSTS.get(re.match(r"\w*", page.file.src_uri)[0]):  # type: ignore[index]
+        page.meta["search"] = {"boost": boost}
     if folder == "api" and is_fallback(page):
         markdown = MEMBER.sub(lambda member: english_member(page, member[1]), markdown)
     docs = Path(config.docs_dir)
