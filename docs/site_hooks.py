@@ -68,7 +68,7 @@ def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, files: 
     if page.file.norm_src_uri == "index.md":
         page.meta["hide"] = ["navigation", "toc"]  # room for the picture beside the text
     folder = posixpath.dirname(page.file.src_uri)
-    if boost := BOOSTS.get(re.match(r"\w*", page.file.src_uri)[0]):  # type: ignore[index]
+    if boost := BOOSTS.get(re.split("[./]", page.file.src_uri)[0]):
         page.meta["search"] = {"boost": boost}
     if folder == "api" and is_fallback(page):
         markdown = MEMBER.sub(lambda member: english_member(page, member[1]), markdown)
