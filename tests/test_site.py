@@ -166,14 +166,15 @@ def test_a_chinese_page_stands_beside_an_english_one_and_is_chinese() -> None:
     assert [(name, words) for name, words in headings if " " in words and words != "Context Gatekeeper"] == []
 
 
-@pytest.mark.parametrize("name", ["tutorial", "recipes", "faq"])
-def test_a_chinese_page_is_in_step_with_the_english_one(name: str) -> None:
-    def outline(page: Path) -> tuple[list[str], list[str]]:
-        text = page.read_text(encoding="utf-8")
-        levels = [line.partition(" ")[0] for line in FENCE.sub("", text).splitlines() if re.match("#+ ", line)]
-        return levels, list(re.findall(r"^```(\w+)$", text, re.MULTILINE))
+@pytest.mark.parametrize("page", [*CHINESE, ROOT / "README.zh-CN.md"], ids=lambda page: page.name)
+def test_a_chinese_page_is_in_step_with_the_english_one(page: Path) -> None:
+    def outline(page: Path) -> tuple[list[str], list[str], list[str]]:
+        code = page.read_text(encoding="utf-8")
+        text = re.sub(r"\]\([^)]*\)|<a [^>]+>", "", FENCE.sub("", code))
+        levels = [line.partition(" ")[0] for line in text.splitlines() if re.match("#+ ", line)]
+        return levels, re.findall(r"^```(\w+)$", code, re.MULTILINE), sorted(re.findall(r"\d[\d,.]*\d", text))
 
-    assert outline(DOCS / f"{name}.zh.md") == outline(DOCS / f"{name}.md")
+    assert outline(page) == outline(page.with_name(re.sub(r"\.zh(-CN)?", "", page.name)))
 
 
 def test_every_page_has_its_line_in_the_navigation() -> None:
