@@ -202,7 +202,7 @@ def test_where_it_does_not_pay_it_is_said(selected: float, english: str, chinese
     ("texts", "words"),
     [
         (ENGLISH, 'strategy="cache" costs $0.7500, 25.0 % less than the gatekeeper\'s default'),
-        (Texts(Language.zh), 'strategy="cache" 花费 $0.7500，比 gatekeeper 的默认策略少 25.0 %'),
+        (Texts(Language.zh), 'strategy="cache" 花费 $0.7500，比 gatekeeper 的默认策略少 25.0%'),
     ],
 )
 def test_where_the_cache_saves_more_than_a_tenth_one_line_says_so(texts: Texts, words: str) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from gatekeeper_cli.costs import PriceList
-from gatekeeper_cli.explanation import percent, shown_dollars, without_current
+from gatekeeper_cli.explanation import shown_dollars, without_current
 from gatekeeper_cli.html.pages import explanation_page
 from gatekeeper_cli.texts import Language, Texts, visible
 from gatekeeper_core.errors import GatekeeperError
@@ -88,7 +88,7 @@ class Playground:
             "page": explanation_page(selection, turns, decision=None, name=self._name, texts=texts),
             "selected": _costs(selection.tokens, prices)[:2],
             "whole": _costs(selection.history_tokens, prices),
-            "saved": percent(saved, selection.history_tokens),
+            "saved": texts.percent(saved, selection.history_tokens),
         }
 
 

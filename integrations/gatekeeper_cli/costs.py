@@ -18,7 +18,7 @@ from hashlib import blake2b
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gatekeeper_cli.explanation import percent, shown_dollars
+from gatekeeper_cli.explanation import shown_dollars
 from gatekeeper_cli.texts import Texts, visible
 from gatekeeper_core.context.history.cache_marks import plan_marks
 from gatekeeper_core.context.history.request import HistoryRequest
@@ -139,10 +139,10 @@ def bill_lines(tariffs: Iterable[Tariff | None], dollars: Dollars | None, texts:
     amounts = {"selected": shown_dollars(dollars.selected), "full": shown_dollars(dollars.full)}
     lines = [
         (texts("bill_basis", model=models, cache=texts(f"cache.{priced[0].price_list.cache.value}")), ""),
-        (texts(name, **amounts, share=percent(abs(dollars.share_saved), 1)), "bold"),
+        (texts(name, **amounts, share=texts.percent(abs(dollars.share_saved), 1)), "bold"),
     ]
     if dollars.share_spared > WORTH_A_LINE:
-        line = texts("bill_cache", cached=shown_dollars(dollars.cached), share=percent(dollars.share_spared, 1))
+        line = texts("bill_cache", cached=shown_dollars(dollars.cached), share=texts.percent(dollars.share_spared, 1))
         lines.append((line, ""))
     return lines
 

@@ -8,7 +8,6 @@ from rich.text import Text
 
 from gatekeeper_cli.conversation import demo_of
 from gatekeeper_cli.explain import selection_view, verdict_line
-from gatekeeper_cli.explanation import percent
 from gatekeeper_cli.options import AsJson, Budget, Lang, checked_budget, plain_table, print_json, show
 from gatekeeper_cli.texts import Language, speak
 from gatekeeper_cli.topics import topics_of
@@ -44,9 +43,8 @@ def demo(budget: Budget = _BUDGET_TOKENS, as_json: AsJson = False, lang: Lang = 
         kind = texts(f"kind.{question.kind}")
         heading = Text(f"{number}. {kind}: ", style="bold").append(f'"{question.text}"', style="cyan")
         parts += [Text(), heading, *selection_view(selection, topics, texts)]
-        saved = (
-            percent(selection.history_tokens - selection.tokens, selection.history_tokens) if selection.turns else "-"
-        )
+        history = selection.history_tokens
+        saved = texts.percent(history - selection.tokens, history) if selection.turns else "-"
         verdict = verdict_line(selection.gate._replace(cue=None), texts).plain
         cells = (kind, verdict, str(len(selection.turns)), f"{selection.tokens:,}", saved)
         summary.add_row(*map(Text, cells))
@@ -57,7 +55,7 @@ def demo(budget: Budget = _BUDGET_TOKENS, as_json: AsJson = False, lang: Lang = 
         questions=len(questions),
         sent=sent,
         full=full,
-        saved=percent(full - sent, full),
+        saved=texts.percent(full - sent, full),
         fewest=first.turn_count - kept[-1],
         most=first.turn_count - kept[0],
         count=first.turn_count,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rich.padding import Padding
 from rich.text import Text
 
-from gatekeeper_cli.explanation import listed, percent, shown_dollars
+from gatekeeper_cli.explanation import listed, shown_dollars
 from gatekeeper_cli.options import plain_table
 from gatekeeper_cli.texts import Texts, visible
 
@@ -82,7 +82,7 @@ def sections(report: Report, texts: Texts) -> Iterator[Section]:
     whole, selected = tokens["whole"], tokens["selected"]
     lines = [
         texts("eval.sampled", turns=len(sample.turns), eligible=sample.eligible, seed=report.seed),
-        texts("eval.tokens", selected=selected, whole=whole, share=percent(whole - selected, whole)),
+        texts("eval.tokens", selected=selected, whole=whole, share=texts.percent(whole - selected, whole)),
     ]
     if sample.unread:
         lines.append(texts("unread_heading", files=len({each.file for each in sample.unread})))
@@ -96,9 +96,9 @@ def sections(report: Report, texts: Texts) -> Iterator[Section]:
         cases.append((heading, (*quotes, texts("eval.not_held", anchors=missed))))
     if reminders.looks:
         rows = (
-            _share_row(texts("eval.turns_missed"), reminders.turns),
-            _share_row(texts("eval.missed"), reminders.missed),
-            _share_row(texts("eval.missed_by_newest"), reminders.missed_by_newest),
+            _share_row(texts, texts("eval.turns_missed"), reminders.turns),
+            _share_row(texts, texts("eval.missed"), reminders.missed),
+            _share_row(texts, texts("eval.missed_by_newest"), reminders.missed_by_newest),
         )
         headings = tuple(map(texts, ("eval.measure", "eval.count", "eval.share", "eval.interval")))
         explained, notes = (texts("eval.reminders_what"),), (texts("eval.reminders_bound"),)
@@ -119,9 +119,9 @@ def sections(report: Report, texts: Texts) -> Iterator[Section]:
 
 def _verdicts(verdicts: Verdicts, texts: Texts) -> Iterator[Section]:
     """Yield the shares of the outcomes, the costs, and the worst turns."""
-    rows = [_share_row(texts(f"eval.is_{name}"), verdicts.share(name)) for name in ("better", "equal", "worse")]
-    rows.append(_share_row(texts("eval.not_worse"), verdicts.share("better", "equal")))
-    rows.append(_share_row(texts("eval.difference"), verdicts.difference))
+    rows = [_share_row(texts, texts(f"eval.is_{name}"), verdicts.share(name)) for name in ("better", "equal", "worse")]
+    rows.append(_share_row(texts, texts("eval.not_worse"), verdicts.share("better", "equal")))
+    rows.append(_share_row(texts, texts("eval.difference"), verdicts.difference))
     notes = [texts("eval.disagreed", count=verdicts.disagreed)]
     counts = [(name, verdicts.count(name)) for name in ("same_prompt", "refused", "no_verdict")]
     notes += [texts(f"eval.more_{name}", count=count) for name, count in counts if count]
@@ -136,7 +136,9 @@ def _verdicts(verdicts: Verdicts, texts: Texts) -> Iterator[Section]:
         figures = (f"{count:,}" for count in (cost.input_tokens, cost.cached_tokens, cost.output_tokens))
         rows.append((texts(f"eval.side_{name}"), *figures, shown_dollars(cost.dollars)))
     whole, selected = costs["whole"].dollars, costs["selected"].dollars
-    saved = (texts("eval.saved", share=percent(whole - selected, whole)),) if whole and selected is not None else ()
+    saved = (
+        (texts("eval.saved", share=texts.percent(whole - selected, whole)),) if whole and selected is not None else ()
+    )
     headings = tuple(map(texts, ("eval.side", "eval.read", "eval.cached", "eval.written", "dollars")))
     yield Section(texts("eval.costs"), (), headings, tuple(rows), notes=saved)
 
@@ -154,9 +156,9 @@ def _verdicts(verdicts: Verdicts, texts: Texts) -> Iterator[Section]:
     yield Section(texts("eval.worst"), () if cases else (texts("eval.no_worst"),), cases=tuple(cases))
 
 
-def _share_row(name: str, share: Share) -> tuple[str, ...]:
-    interval = f"{100 * share.low:.1f} – {100 * share.high:.1f} %"
-    return name, f"{share.hits:,} / {share.total:,}", percent(share.value, 1), interval
+def _share_row(texts: Texts, name: str, share: Share) -> tuple[str, ...]:
+    interval = f"{100 * share.low:.1f} – {texts.percent(share.high, 1)}"
+    return name, f"{share.hits:,} / {share.total:,}", texts.percent(share.value, 1), interval
 
 
 def _quote(name: str, text: str, texts: Texts) -> str:

@@ -167,7 +167,7 @@ def selection_view(selection: Selection, topics: Sequence[Topic], texts: Texts) 
     counts = {"kept": len(selection.turns), "count": selection.turn_count, "tokens": selection.tokens}
     line = texts("token_line", **counts, history=selection.history_tokens)
     if selection.turns:  # where nothing is sent, something may be missing: no saving to be proud of
-        saved = explanation.percent(selection.history_tokens - selection.tokens, selection.history_tokens)
+        saved = texts.percent(selection.history_tokens - selection.tokens, selection.history_tokens)
         line += texts("saved_share", saved=saved)
     yield Text(line, style="bold")
     if meaning := explanation.meaning_line(selection.embedder, selection.embedder_missed, texts):

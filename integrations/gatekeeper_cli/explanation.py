@@ -23,16 +23,6 @@ _NEAR_IN_MEANING = 3
 _NEAREST = 3
 
 
-def percent(part: float, whole: float) -> str:
-    """Return a share with one digit after the point; 100 only for all of it.
-
-    >>> percent(1, 8), percent(9_999, 10_000), percent(0, 0)
-    ('12.5 %', '99.9 %', '0 %')
-    """
-    share = 100 * part / whole if whole else 0
-    return f"{min(share, 99.9) if share < 100 else share:.1f} %" if whole else "0 %"
-
-
 def shown_dollars(amount: float | None) -> str:
     """Return dollars for a reader, the smaller the finer; ``-`` where they are not known.
 

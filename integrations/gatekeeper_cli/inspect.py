@@ -20,7 +20,7 @@ from rich.progress import track
 from rich.text import Text
 
 from gatekeeper_cli.costs import MAX_CALLS, Dollars, Reported, bill_lines, token_use
-from gatekeeper_cli.explanation import meaning_line, percent, shown_dollars
+from gatekeeper_cli.explanation import meaning_line, shown_dollars
 from gatekeeper_cli.files import STANDARD_STREAM
 from gatekeeper_cli.meaning import meaning_encoder
 from gatekeeper_cli.options import (
@@ -324,10 +324,10 @@ class _Report:
             if in_dollars:
                 before = [shown_dollars(bill and bill.full)]
                 paid, after = shown_dollars(reported and reported.dollars), shown_dollars(bill and bill.selected)
-                saved = percent(bill.share_saved, 1) if bill else "-"
+                saved = texts.percent(bill.share_saved, 1) if bill else "-"
             else:
                 before, paid = [], f"{reported.input_tokens:,}" if reported else "-"
-                after, saved = f"{selected:,}", percent(full - selected, full)
+                after, saved = f"{selected:,}", texts.percent(full - selected, full)
             return [f"{calls:,}", f"{full:,}", *before, *([paid] if total["reported"] else []), after, saved]
 
         headings = ["calls", *(["tokens", "full_history"] if in_dollars else ["estimated"])]

@@ -14,7 +14,7 @@ from contextlib import closing
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatekeeper_cli.explanation import percent, shown_dollars
+from gatekeeper_cli.explanation import shown_dollars
 from gatekeeper_cli.texts import Texts, spoken
 from gatekeeper_cli.topics import spans
 from gatekeeper_core.errors import ConfigError, GatekeeperError
@@ -54,7 +54,7 @@ class Exchange(NamedTuple):
         kept = texts("chat.kept", kept=len(turn_ids), count=self.selection.turn_count)
         topic = {"topic": self.topic_id, "decision": texts(f"chat.{gate.decision}")}
         parts = [
-            texts("chat.sent", sent=self.sent_tokens, saved=saved, share=percent(saved, self.full_tokens)),
+            texts("chat.sent", sent=self.sent_tokens, saved=saved, share=texts.percent(saved, self.full_tokens)),
             texts("chat.topic", **topic)
             if gate.resumed_topic is None
             else texts("chat.topic_back", **topic, back=gate.resumed_topic),

@@ -70,6 +70,15 @@ class Texts:
             text = _COUNTED.sub(lambda match: match[0][:-1] if values.get(match[1]) == 1 else match[0], text)
         return text.format(**values) if values else text
 
+    def percent(self, part: float, whole: float) -> str:
+        """Return a share with one digit after the point; 100 only for all of it.
+
+        >>> Texts(Language.en).percent(9_999, 10_000), Texts(Language.zh).percent(1, 8)
+        ('99.9 %', '12.5%')
+        """
+        share = 100 * part / whole if whole else 0.0
+        return f"{min(share, 99.9) if share < 100 else share:.{1 if whole else 0}f}{'' if self._column else ' '}%"
+
     def reason(self, decision: Decision) -> str:
         """Return the reason of a decision in words; for a turn kept by its meaning, with the cosine."""
         switched = decision.why == "low_need" and decision.kept_from_coverage is None

@@ -83,7 +83,7 @@ def test_the_verdicts_are_shown_in_a_table_as_json_and_as_markdown(chats: str) -
         each["turn"][0]: each["outcome"] for each in value["verdicts"]["turns"]
     }
     assert value["requests_sent"] == 0
-    assert "| 更差 | 1 / 5 | 20.0 % |" in page
+    assert "| 更差 | 1 / 5 | 20.0% |" in page
     assert "* worse.json, turn 2：更差" in page
     assert API_KEY not in shown.stdout + page + json.dumps(value)
 

@@ -82,7 +82,7 @@ def timeline_page(
         subjects=subjects,
         chart=_chart(points, texts) if len(points) > 1 else None,  # no line has one point
         points=points,
-        percent=explanation.percent,
+        percent=texts.percent,
         dollars=explanation.shown_dollars,
         meaning=explanation.meaning_line(use.embedder, use.embedder_missed, texts),
         bill=[line for line, _ in bill_lines([use.tariff], use.dollars, texts)] if use.dollars else [],
