@@ -8,6 +8,7 @@ import json
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
+from inspect import signature
 from typing import Any
 
 import pytest
@@ -88,10 +89,15 @@ class Clock:
         return self.now
 
 
+class Clearing(ClearToolUsesEdit):
+    """The edit with our counter: the first versions of LangChain have no argument for it."""
+
+    def apply(self, messages: list[Any], *, count_tokens: Any) -> None:  # noqa: ARG002
+        super().apply(messages, count_tokens=tokens_of)
+
+
 def clearing(trigger: int = 6_000, *, keep: int = 3, **more: Any) -> ContextEditingMiddleware[Any, Any]:
-    return ContextEditingMiddleware(
-        edits=[ClearToolUsesEdit(trigger=trigger, keep=keep, **more)], token_counter=tokens_of
-    )
+    return ContextEditingMiddleware(edits=[Clearing(trigger=trigger, keep=keep, **more)])
 
 
 def request_of(messages: list[Any], system: int = 1_500) -> ModelRequest[Any]:
@@ -367,6 +373,9 @@ def test_a_history_that_changed_is_edited_at_once() -> None:
 # --- other editors --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.skipif(
+    "trigger" not in signature(SummarizationMiddleware).parameters, reason="in this version of LangChain tokens trigger it"
+)
 def test_a_summary_of_the_state_is_made_as_without_the_guard_and_priced() -> None:
     def summarizing() -> SummarizationMiddleware[Any, Any]:
         return SummarizationMiddleware(
