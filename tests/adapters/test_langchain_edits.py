@@ -92,7 +92,7 @@ class Clock:
 class Clearing(ClearToolUsesEdit):
     """The edit with our counter: the first versions of LangChain have no argument for it."""
 
-    def apply(self, messages: list[Any], *, count_tokens: Any) -> None:  # noqa: ARG002
+    def apply(self, messages: list[Any], *, count_tokens: Any) -> None:
         super().apply(messages, count_tokens=tokens_of)
 
 
@@ -374,7 +374,8 @@ def test_a_history_that_changed_is_edited_at_once() -> None:
 
 
 @pytest.mark.skipif(
-    "trigger" not in signature(SummarizationMiddleware).parameters, reason="in this version of LangChain tokens trigger it"
+    "trigger" not in signature(SummarizationMiddleware).parameters,
+    reason="in this version of LangChain tokens trigger it",
 )
 def test_a_summary_of_the_state_is_made_as_without_the_guard_and_priced() -> None:
     def summarizing() -> SummarizationMiddleware[Any, Any]:
