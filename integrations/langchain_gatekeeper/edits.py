@@ -177,7 +177,7 @@ class _Delaying(Middleware):
             answered(answer)
             return answer
 
-        return super().wrap_model_call(request, send)
+        return super().wrap_model_call(_copied(request), send)
 
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
         async def send(edited: Any) -> Any:
@@ -186,7 +186,12 @@ class _Delaying(Middleware):
             answered(answer)
             return answer
 
-        return await super().awrap_model_call(request, send)
+        return await super().awrap_model_call(_copied(request), send)
+
+
+def _copied(request: ModelRequest[Any]) -> ModelRequest[Any]:
+    """Return the request with a list of its own: LangChain 1.0 edits in place."""
+    return request.override(messages=[*request.messages])
 
 
 class _Passing(Middleware):

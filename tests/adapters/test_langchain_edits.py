@@ -32,6 +32,7 @@ from gatekeeper_core.messages import validate_messages
 from gatekeeper_core.pricing.prices import UNKNOWN, ModelPrices, prices_of_model
 from langchain_gatekeeper import delay_edits
 from langchain_gatekeeper.messages import read_message
+from langchain_gatekeeper.requests import system_of
 from tests.adapters.scripted import RefusedError, Scripted, on
 from tests.observed import event_of, everything_told, facts_of, fits
 
@@ -101,7 +102,11 @@ def clearing(trigger: int = 6_000, *, keep: int = 3, **more: Any) -> ContextEdit
 
 
 def request_of(messages: list[Any], system: int = 1_500) -> ModelRequest[Any]:
-    return ModelRequest(model=Scripted(), messages=messages, system_message=SystemMessage("s" * system))
+    text: dict[str, Any] = {"system_message": SystemMessage("s" * system)}
+    if "system_message" not in signature(ModelRequest).parameters:  # LangChain 1.0
+        nothing = dict.fromkeys(("tool_choice", "response_format", "runtime"))
+        text = {"system_prompt": "s" * system, "tools": [], "state": {}, **nothing}
+    return ModelRequest(model=Scripted(), messages=messages, **text)
 
 
 def sent_by(editor: AgentMiddleware[Any, Any], request: ModelRequest[Any]) -> list[BaseMessage]:
@@ -109,7 +114,7 @@ def sent_by(editor: AgentMiddleware[Any, Any], request: ModelRequest[Any]) -> li
     prompts: list[Any] = []
 
     def handler(passed: ModelRequest[Any]) -> ModelResponse[Any]:
-        prompts.append([passed.system_message, *passed.messages])
+        prompts.append([system_of(passed), *passed.messages])
         return ModelResponse(result=[AIMessage("ok")])
 
     editor.wrap_model_call(request, handler)
@@ -144,8 +149,8 @@ def test_a_run_never_costs_more_than_without_edits(
         clock.now += pause
         times.append(clock.now)
         request = request_of([*messages], scale[2])
-        prompts["none"].append([request.system_message, *messages])
-        prompts["alone"].append(sent_by(alone, request))
+        prompts["none"].append([system_of(request), *messages])
+        prompts["alone"].append(sent_by(alone, request_of([*messages], scale[2])))
         prompts["guarded"].append(sent_by(guarded, request))
         call = {"name": "look", "args": {"q": "q" * text}, "id": f"c{number}"}
         messages += [
