@@ -234,7 +234,7 @@ def check_form(form: str | None) -> None:
 
 
 def conversation_name(file: str, title: str | None = None) -> str:
-    """Return what a conversation is called in a report: its title, or where it has none its file's last part."""
+    """Return the name of a conversation in a report: its title, or else the last part of its file."""
     if title:
         return title[:_MAX_TITLE]
     return spoken()("error.standard_input") if file == STANDARD_STREAM else PurePath(file).name

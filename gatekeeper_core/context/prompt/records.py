@@ -415,7 +415,7 @@ def _policy(record: DerivedRecord | None) -> PolicyState | None:
 def _search(
     memory: LongTermMemory, scope: MemoryScope, prompt: str, config: ContextBuilderConfig
 ) -> tuple[list[MemoryHit], str, str]:
-    """Return the valid hits of a search, and status and reason of the miss that it is, "" if it is none."""
+    """Return the valid hits of a search, and status and reason of a miss, "" if it succeeded."""
     categories: Any = config.memory_categories or None
     hits: Any = memory.search(scope, prompt, limit=config.memory_limit, categories=categories)
     items: list[Any] = list(islice(iter(hits), _MAX_HITS))

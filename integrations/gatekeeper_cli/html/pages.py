@@ -68,8 +68,8 @@ def timeline_page(
     rows = []
     for turn_id, (turn, tokens) in enumerate(zip(turns, timeline.turn_tokens, strict=True)):
         facts = texts("html.turn_facts", topic=subjects[of_turn[turn_id]][1], tokens=tokens)
-        said = (turn.user_text, turn.assistant_text)
-        rows.append({"turn_id": turn_id, "subject": of_turn[turn_id], "outcome": "", "facts": facts, "texts": said})
+        row = {"turn_id": turn_id, "subject": of_turn[turn_id], "outcome": "", "facts": facts}
+        rows.append({**row, "texts": (turn.user_text, turn.assistant_text)})
     points = [use.points[at] for at in evenly(len(use.points), _MAX_POINTS)]
     return _render(
         "timeline",
@@ -150,7 +150,7 @@ def explanation_page(
 
     query, grid = selection.query, explanation.readable_grid(selection)
     groups = explanation.near_groups(selection, texts)
-    near = [(reason, left) for reason, found in groups if (left := [one for one in found if one[0] not in sent])]
+    near = [(reason, rest) for reason, found in groups if (rest := [one for one in found if one[0] not in sent])]
     kept, nearest = [turn.turn_id for turn in selection.turns], [at for _, found in near for at, _ in found]
     decisions = {each.turn_id: each for each in (*selection.decisions, *map(selection.decision, (*nearest, *sent)))}
     decisions |= {decision.turn_id: decision} if decision else {}
@@ -187,7 +187,7 @@ def explanation_page(
         left_count=selection.turn_count - len(all_sent),
         left_tokens=max(0, selection.history_tokens - tokens),
         near=[(reason, [listed[at] | {"note": how} for at, how in found]) for reason, found in near],
-        left=[row for turn_id, row in listed.items() if turn_id not in (*all_sent, *nearest)],
+        others=[row for turn_id, row in listed.items() if turn_id not in (*all_sent, *nearest)],
         not_listed=len(decisions) - len(shown),
         grid=grid,
         heat_turns=grid.turn_ids[:_MAX_HEAT_TURNS],
@@ -207,16 +207,16 @@ def _turn_rows(
     kept, rows = {turn.turn_id: turn for turn in selection.turns}, []
     for each in decisions:
         turn, excerpt = turns[each.turn_id], kept.get(each.turn_id)
-        outcome, why, said = each.outcome, texts.reason(each), [turn.user_text, turn.assistant_text]
+        outcome, why, shown = each.outcome, texts.reason(each), [turn.user_text, turn.assistant_text]
         if words := explanation.shared_words(each, selection.query):
             why = texts("semicolon").join((why, texts("shares", anchors=explanation.listed(words, texts))))
         if each.turn_id in sent and not excerpt:
             outcome, why = "kept", texts("html.sent_beside")
         if excerpt and excerpt.trimmed:
-            said = [excerpt.user, excerpt.assistant, *said]
+            shown = [excerpt.user, excerpt.assistant, *shown]
         facts = texts("html.decision_facts", outcome=texts(f"outcome.{outcome}"), why=why, tokens=each.tokens)
         row = {"turn_id": each.turn_id, "subject": each.topic_id, "outcome": outcome}
-        rows.append({**row, "facts": facts, "texts": said})
+        rows.append({**row, "facts": facts, "texts": shown})
     return rows
 
 

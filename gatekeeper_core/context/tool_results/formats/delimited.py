@@ -82,7 +82,7 @@ def split_row(line: str, delimiter: str) -> list[str]:
 
 
 def digest_delimited(lines: Lines, task: Task) -> Digest | None:
-    """Return a digest of the lines of a table, the head first, or None if they are none."""
+    """Return a digest of the lines of a table, the head first, or None if the lines are not a table."""
     texts = lines.texts
     delimiter = delimiter_of(texts)
     if delimiter is None:

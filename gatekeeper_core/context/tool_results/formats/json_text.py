@@ -59,7 +59,7 @@ _DECODER = JSONDecoder(parse_int=Number, parse_float=Number, parse_constant=Numb
 
 
 def read_json(text: str) -> JsonValue:
-    r"""Return the value of a JSON text, or None if it is none, is too deep, or has a key twice in one object.
+    r"""Return the value of a JSON text, or None if it is not JSON, is too deep, or has a key twice in an object.
 
     >>> read_json('{"n": 1e999, "big": 12345678901234567890}')
     {'n': '1e999', 'big': '12345678901234567890'}

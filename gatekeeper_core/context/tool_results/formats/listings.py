@@ -101,7 +101,7 @@ def digest_listing(lines: Lines, task: Task) -> Digest:
 
 
 def _folder_and_ending(path: str) -> tuple[str, str]:
-    """Return the folder of a path, "" if there is none, and the ending of its name, ``none`` where it has none."""
+    """Return the folder of a path, "" if it has none, and the ending of its name, or ``none``."""
     folder, _, name = path.rstrip("/\\").replace("\\", "/").rpartition("/")
     before, _, ending = name.partition(" -> ")[0].rpartition(".")
     return folder, f".{ending[:12]}" if before and ending.isalnum() else "none"
