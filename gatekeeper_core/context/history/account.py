@@ -132,10 +132,12 @@ class Costs:
             )
         self.run_stable = run.stable
         candidates = choice.turns
-        if recalling and self.room_at_start - recalled_tokens - run.tokens < 0:  # then no turn of lower value has room
+        beside = chosen_tokens if choice.reason == DIGESTS else 0
+        if recalling and self.room_at_start - recalled_tokens - run.peak_tokens < beside:
             recalling, recalled_tokens = None, 0
-            order = choice.selection.order if choice.selection else ()
-            candidates = tuple(turn for turn in candidates if turn in order)
+            if not beside:  # where needed turns have no room, those of lower value have none
+                order = choice.selection.order if choice.selection else ()
+                candidates = tuple(turn for turn in candidates if turn in order)
         room = self.room_at_start - recalled_tokens - run.tokens
         peak_room = self.room_at_start - recalled_tokens - run.peak_tokens
         if self._prices and peak_room < chosen_tokens:

@@ -87,10 +87,12 @@ class PastDigests(NamedTuple):
     Attributes:
         digests: those that are sent in their short form, by turn.
         dropped: those that are not sent.
+        recallable: those that gave way before the current run began; the question may recall them.
     """
 
     digests: dict[int, TurnDigest]
     dropped: frozenset[int]
+    recallable: frozenset[int]
 
     def __bool__(self) -> bool:
         return bool(self.digests or self.dropped)
@@ -128,9 +130,11 @@ def digest_past(
         for at in range(max(turn.start, past.read), turn.stop):
             is_over = at == turn.start and past.tokens > most
             past.add(at, number, costs.tokens_at(at), history, most if is_over else room)
+            if at == costs.run_start - 1:
+                past.recallable = frozenset((*past.digests, *past.dropped))
     past.starts = [turn.start for turn in turns]
     gatekeeper.derived.put("past", (key, history.messages, past))
-    return PastDigests(dict(past.digests), frozenset(past.dropped))
+    return PastDigests(dict(past.digests), frozenset(past.dropped), past.recallable)
 
 
 class _GrowingPast:
@@ -143,6 +147,7 @@ class _GrowingPast:
         tokens: of these as they are sent.
         digests: of the turns that are sent in their short form.
         dropped: turns that are not sent.
+        recallable: see ``PastDigests``.
     """
 
     def __init__(self, gatekeeper: ContextGatekeeper, keep_newest: int) -> None:
@@ -157,6 +162,7 @@ class _GrowingPast:
         self.read = self.tokens = 0
         self.digests: dict[int, TurnDigest] = {}
         self.dropped: set[int] = set()
+        self.recallable: frozenset[int] = frozenset()
 
     def add(self, at: int, number: int, tokens: int, history: History, limit: int) -> None:
         """Add the message at a position, of a turn, and let older turns give way where all are over the limit."""
@@ -203,7 +209,7 @@ def with_digests(choice: HistoryView, past: PastDigests, history: History, *, re
     """Return a choice with every past turn that was not dropped, the older ones as digests.
 
     A turn that gave way and that the question needs is recalled before the question, as far as these fit in
-    ``recall_tokens``. Further steps of a run keep what was recalled.
+    ``recall_tokens``; ``Costs.view`` recalls none where the others do not fit beside them.
     """
     kept = [turn for turn in reversed(range(len(history.past))) if turn not in past.dropped]
     recalled_text, selection = choice.recalled_text, choice.selection
@@ -212,8 +218,7 @@ def with_digests(choice: HistoryView, past: PastDigests, history: History, *, re
         sizes = {turn.turn_id: turn.tokens for turn in selection.turns}
         recalled = []
         for turn in selection.order:
-            is_short = turn in past.digests or turn in past.dropped
-            if is_short and needs[turn] >= _RECALLED_FROM and sizes[turn] <= recall_tokens:
+            if turn in past.recallable and needs[turn] >= _RECALLED_FROM and sizes[turn] <= recall_tokens:
                 recall_tokens -= sizes[turn]
                 recalled.append(turn)
         if recalled:

@@ -188,6 +188,23 @@ def test_the_task_stays_whole_and_a_summary_too() -> None:
     assert {task, *messages[4:7]} <= {*sent}
 
 
+@pytest.mark.parametrize("budget", range(3_800, 6_000, 100))
+def test_recalled_turns_leave_before_others_and_a_process_that_resumes_the_run_sends_the_same(budget: int) -> None:
+    story = "The ferry to Lumen leaves at nine from pier four. " * 3
+    messages = [user("When does the ferry to Lumen leave?"), *lookup(99, "timetable "), assistant(story)]
+    messages += [*agent(12), user("When does the ferry to Lumen leave, and from which pier?")]
+    selector = selector_with(HistoryConfig(token_budget=budget, on_error="raise"), token_counter=len)
+    turns = {*range(13)}
+    for number in range(8):
+        view = selector.view(messages, thread="t")
+        assert {*view.turns} <= turns
+        assert not view.recalled or len(view.turns) == 13
+        resumed = selector_with(selector.config, token_counter=len).view(messages, thread="t")
+        assert (resumed.kept, resumed.replaced) == (view.kept, view.replaced)
+        turns = {*view.turns}
+        messages = [*messages, *lookup(100 + number, "harbour dues " * number)]
+
+
 def test_turns_are_recalled_in_a_fifth_of_the_room() -> None:
     story = "The ferry to Lumen leaves at nine from pier four. " * 30
     messages = [user("When does the ferry to Lumen leave?"), *lookup(99, "timetable "), assistant(story)]

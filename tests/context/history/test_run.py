@@ -310,7 +310,9 @@ def test_every_step_of_a_run_is_valid_and_the_past_and_the_run_only_shrink(
         view = view_of(messages, gatekeeper=gatekeeper, token_budget=budget, state=state, run=config)
         if stop == resumed_at:
             fresh = view_of(messages, token_budget=budget, state=ThreadState(), run=config)
-            assert (fresh.kept, fresh.replaced, fresh.status) == (view.kept, view.replaced, view.status)
+            # In its first run an agent keeps its task if the step before sent it, which a new process cannot know.
+            if fresh.pinned == view.pinned or any(message.tool_calls for message in past):
+                assert (fresh.kept, fresh.replaced, fresh.status) == (view.kept, view.replaced, view.status)
         prompt = sent(messages, view)
         assert (
             0 <= view.tokens - count_messages(prompt, token_counter=len) <= len(view.turns)
