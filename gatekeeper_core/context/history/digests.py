@@ -208,28 +208,25 @@ class _GrowingPast:
 def with_digests(choice: HistoryView, past: PastDigests, history: History, *, recall_tokens: int) -> HistoryView:
     """Return a choice with every past turn that was not dropped, the older ones as digests.
 
-    A turn that gave way and that the question needs is recalled before the question, as far as these fit in
-    ``recall_tokens``; ``Costs.view`` recalls none where the others do not fit beside them.
+    Those that gave way and that the question needs are recalled before it, within ``recall_tokens``; ``Costs.view``
+    leaves them out where the others do not fit beside them.
     """
     kept = [turn for turn in reversed(range(len(history.past))) if turn not in past.dropped]
-    recalled_text, selection = choice.recalled_text, choice.selection
+    recalled, selection = [], choice.selection
     if recall_tokens and selection:
         needs = {decision.turn_id: decision.need or 0.0 for decision in selection.decisions}
         sizes = {turn.turn_id: turn.tokens for turn in selection.turns}
-        recalled = []
         for turn in selection.order:
             if turn in past.recallable and needs[turn] >= _RECALLED_FROM and sizes[turn] <= recall_tokens:
                 recall_tokens -= sizes[turn]
                 recalled.append(turn)
-        if recalled:
-            recalled_text = render_recalled(recalled, history.past, selection, question=history.query)
     return choice._replace(
         status="selected",
         reason=DIGESTS,
         turns=tuple(sorted(kept, key=past.digests.__contains__)),
         replaced=tuple(sorted(each for digest in past.digests.values() for each in digest.replaced)),
         folded=tuple(sorted(at for digest in past.digests.values() for at in digest.omitted)),
-        recalled_text=recalled_text,
+        recalled_text=render_recalled(recalled, history.past, selection, question=history.query) if recalled else "",
     )
 
 

@@ -42,6 +42,12 @@ def agent(turns: int, wording: str = ORDERS["english"], text: str = "paid and se
     return talk
 
 
+def ferry_agent(sentences: int) -> list[Message]:
+    story = "The ferry to Lumen leaves at nine from pier four. " * sentences
+    talk = [user("When does the ferry to Lumen leave?"), *lookup(99, "timetable "), assistant(story)]
+    return [*talk, *agent(12), user("When does the ferry to Lumen leave, and from which pier?")]
+
+
 def view_of(
     messages: Sequence[Message], budget: int, *, on: Any = None, pinned: Any = (), exclude: Any = (), **options: Any
 ) -> HistoryView:
@@ -132,9 +138,7 @@ def test_the_task_stays_in_the_first_run(strategy: Any) -> None:
 
 
 def test_a_needed_turn_is_recalled_before_the_question() -> None:
-    story = "The ferry to Lumen leaves at nine from pier four. " * 3
-    messages = [user("When does the ferry to Lumen leave?"), *lookup(99, "timetable "), assistant(story)]
-    messages += [*agent(12), user("When does the ferry to Lumen leave, and from which pier?")]
+    messages = ferry_agent(3)
     view = view_of(messages, 5_000)
     assert view.recalled == (0,)
     question = keep(messages, view)[-1].text
@@ -190,9 +194,7 @@ def test_the_task_stays_whole_and_a_summary_too() -> None:
 
 @pytest.mark.parametrize("budget", range(3_800, 6_000, 100))
 def test_recalled_turns_leave_before_others_and_a_process_that_resumes_the_run_sends_the_same(budget: int) -> None:
-    story = "The ferry to Lumen leaves at nine from pier four. " * 3
-    messages = [user("When does the ferry to Lumen leave?"), *lookup(99, "timetable "), assistant(story)]
-    messages += [*agent(12), user("When does the ferry to Lumen leave, and from which pier?")]
+    messages = ferry_agent(3)
     selector = selector_with(HistoryConfig(token_budget=budget, on_error="raise"), token_counter=len)
     turns = {*range(13)}
     for number in range(8):
@@ -206,10 +208,7 @@ def test_recalled_turns_leave_before_others_and_a_process_that_resumes_the_run_s
 
 
 def test_turns_are_recalled_in_a_fifth_of_the_room() -> None:
-    story = "The ferry to Lumen leaves at nine from pier four. " * 30
-    messages = [user("When does the ferry to Lumen leave?"), *lookup(99, "timetable "), assistant(story)]
-    messages += [*agent(12), user("When does the ferry to Lumen leave, and from which pier?")]
-    view = view_of(messages, 5_000)
+    view = view_of(ferry_agent(30), 5_000)
     assert (view.reason, view.recalled, view.tokens <= 5_000) == ("digests", (), True)
 
 
