@@ -26,13 +26,13 @@ def nearest_name(name: str, names: Collection[str]) -> str | None:
 
 
 def missing_attribute(owner: str, name: str, names: Collection[str]) -> AttributeError:
-    """Return the error for an attribute that is none of the ``names`` of its owner, with the nearest of them."""
+    """Return the error for an unknown attribute, with the nearest of the ``names`` of its owner."""
     right = nearest_name(name, [each for each in names if not each.startswith("_")])
     return AttributeError(f"{owner} has no attribute {name!r}" + (f": did you mean {right!r}?" if right else ""))
 
 
 def unknown_argument(name: str, names: Collection[str]) -> str:
-    """Return the fault of a call with an argument that is none of the ``names``, with the nearest of them."""
+    """Return the error for an unknown argument, with the nearest of the ``names``."""
     right = nearest_name(name, names)
     rest = "pass further settings in config" if "config" in names else f"it takes {', '.join(names)}"
     return f"has no argument {name!r}: " + (f"did you mean {right!r}?" if right else rest)

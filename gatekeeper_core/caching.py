@@ -40,7 +40,7 @@ class LruCache(Generic[Key, Value]):
         return len(self._entries)
 
     def get(self, key: Key) -> Value | None:
-        """Return a value and make it the one used last; None if there is none."""
+        """Return a value, or None, and mark it as the last used."""
         with self._lock:
             if key in self._entries:
                 self._entries.move_to_end(key)
@@ -65,14 +65,14 @@ class LruCache(Generic[Key, Value]):
                 self._entries.popitem(last=False)
 
     def get_or_put(self, key: Key, make: Callable[[], Value]) -> Value:
-        """Return a value and make it the one used last; a new one if there is none."""
+        """Return a value, a new one if missing, and mark it as the last used."""
         with self._lock:
             value = self._entries[key] if key in self._entries else make()
             self.put(key, value)
             return value
 
     def pop(self, key: Key) -> Value | None:
-        """Drop an entry and return its value, None if there is none."""
+        """Drop an entry and return its value, or None."""
         with self._lock:
             return self._entries.pop(key, None)
 

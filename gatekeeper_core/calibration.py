@@ -26,7 +26,7 @@ class UsageCalibrator:
     Raises:
         ConfigError: a number is out of range, or the base is calibrated already.
 
-    Source: ours; the limits 0.5 and 2 stand for the largest difference between the families of tokenizers on one text.
+    Source: ours; the limits 0.5 and 2 are the largest difference between the families of tokenizers on one text.
 
     >>> calibrator = UsageCalibrator()
     >>> for reported in (110, 112, 900):

@@ -55,5 +55,5 @@ def pattern(name: str, key: str) -> str:
 
 
 def expanded(name: str, source: str) -> str:
-    """Return a regular expression in which ``{NAME}`` stands for the one of that name in a file."""
+    """Return a regular expression in which ``{NAME}`` is replaced by the one of that name in a file."""
     return re.sub(r"\{([A-Z_]+)\}", lambda part: pattern(name, part[1]), source)

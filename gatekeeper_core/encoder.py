@@ -167,7 +167,7 @@ class TextEncoder:
             batch = missing_keys[start : start + _BATCH]
             embed_batch = partial(self._embed, embedder, batch, [missing[key] for key in batch])
             outcome = run_plugin(self, embed_batch, timeout_seconds=deadline - monotonic())
-            if outcome.status != "done":  # failed: with an error that ends a thread, the others are told by `embed`
+            if outcome.status != "done":  # failed: with an error that ends a thread; `embed` reports the others
                 reason = f"error: {outcome.reason}" if outcome.status == "failed" else outcome.status
                 break
             embedded: Encoded = outcome.value

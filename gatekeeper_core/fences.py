@@ -99,7 +99,7 @@ def spoilt(
     alike, second_char = re.escape(mark[0] + LOOKALIKES[mark[0]]), re.escape(mark[1])
     beginnings = re.compile(rf"[{alike}](?=[^!-~]|{second_char}(?:[^!-~]|[A-Za-z0-9|]))", re.IGNORECASE)
     for beginning in beginnings.finditer(text):
-        at, second, look_so_far = beginning.start(), -1, ""  # second: where the second visible character stands
+        at, second, look_so_far = beginning.start(), -1, ""  # second: position of the second visible character
         while at < len(text) and mark_look.startswith(look_so_far) and len(look_so_far) < len(mark_look):
             char = text[at]
             if (char == "\n" and one_line) or (char == by and len(look_so_far) == 1):

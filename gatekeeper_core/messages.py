@@ -46,14 +46,14 @@ SIGNED = "signed"
 """The mark in the metadata of a message that its provider signed: it is sent as it is or not at all."""
 
 FOLDED = "folded"
-"""The mark ``synthetic`` in the metadata of a summary that stands for folded messages."""
+"""The mark ``synthetic`` in the metadata of a summary that replaces folded messages."""
 
 BESIDE_RESULTS = "beside_results"
 """The mark of what a user said in one message with results of tools, as Anthropic and Gemini have it: it begins no
 turn."""
 
 COMPACTED = "compacted"
-"""The mark of a message that holds a provider's own compaction, which stands for all messages before it."""
+"""The mark of a message that holds a provider's own compaction, which replaces all messages before it."""
 
 OUR_MARKS = frozenset({"synthetic", "compressed", SIGNED, BESIDE_RESULTS, COMPACTED})
 """Marks that say what this library made of a message: a client cannot set them."""
@@ -730,7 +730,7 @@ def digests_of(messages: Iterable[Message], *, after: str = "") -> Iterator[str]
 
 
 def thread_name(value: object) -> str | None:
-    """Return the name of a thread from a text, a number or a UUID of a framework; None if there is none.
+    """Return the name of a thread from a text, a number or a UUID of a framework; None if it has none.
 
     >>> thread_name("t1"), thread_name(7), thread_name(None), thread_name("")
     ('t1', '7', None, None)

@@ -3,7 +3,7 @@ r"""Scripts, words and sentences: the one place that knows how text is cut.
 Any string is accepted: lone surrogates, NUL, control and bidirectional characters included. Every function takes time
 linear in the length of its text.
 
-Two kinds of script are told apart. A *wide* script (:data:`WIDE`: Han, kana, hangul, bopomofo, Thai, Lao, Khmer,
+Scripts are of two kinds. A *wide* script (:data:`WIDE`: Han, kana, hangul, bopomofo, Thai, Lao, Khmer,
 Myanmar, Tibetan) is searched by pairs of characters, because its words are not, or not reliably, separated by spaces.
 Every other script is searched by words. Anchor extraction, trimming and truncation build on this module.
 """
@@ -240,7 +240,7 @@ _URL_TAIL = ".,;:!?'*_)]}"
 def sentences(text: str) -> list[Span]:
     """Return the spans of a text's sentences, in order, without white space at either end.
 
-    Every character that is not white space lies in exactly one span. A sentence ends
+    Every character that is not white space is in exactly one span. A sentence ends
 
     * at a line end (LF, CR, CRLF, VT, FF, NEL, U+2028, U+2029);
     * after 。！？；, a run of …… and the full stops of other scripts, whatever follows;

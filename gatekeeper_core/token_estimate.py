@@ -153,7 +153,7 @@ def _common_counts(leads: bytes) -> list[int]:
         upper.bit_count(),
         digits.bit_count(),
         (starts >> 1 & digits).bit_count(),  # runs of them
-        (digits & spaces << 8).bit_count(),  # where the space is a token by itself
+        (digits & spaces << 8).bit_count(),  # where the space is a token of its own
         marks.bit_count(),
         (starts >> 2 & marks).bit_count(),
         mixed.bit_count(),  # the third of three marks, each unlike the one before

@@ -28,7 +28,7 @@ def truncate_to_tokens(
         text: the text; lone surrogates pass through.
         budget_tokens: at least 0; 0 gives ``""``, also where the counter counts a short text as 0.
         token_counter: counts a text; None: ``TokenEstimator()``.
-        marker: stands at the end when something was cut, inside the budget; left out when it does not fit by itself.
+        marker: ends a cut text, inside the budget; left out when it does not fit alone.
 
     Raises:
         ConfigError: the budget is negative, or the counter returned no int of at least 0.
@@ -64,8 +64,8 @@ def truncate_middle(
     Two thirds of what stays are the beginning, one third the end: the end of a tool's output tells how it went. The cut
     falls inside no character; other arguments and errors are those of :func:`truncate_to_tokens`.
 
-    ``marker`` stands between the two parts, ``{omitted}`` in it for the bytes of UTF-8 that are gone. Where it does not
-    fit by itself, the beginning alone is left, without a marker. A cut that falls on the same marker of an earlier one
+    ``marker`` joins the two parts, with the omitted bytes of UTF-8 for ``{omitted}``. Where it does not fit
+    alone, the beginning alone is left, without a marker. A cut that falls on the same marker of an earlier one
     takes its place and adds up the bytes.
 
     Source: specification 002-29 (head and tail, the omitted bytes said); the shares are ours.
@@ -77,7 +77,7 @@ def truncate_middle(
     if counter(text) <= budget_tokens:
         return text
     before, number, after = marker.partition("{omitted}")
-    earlier: list[_Cut] = []  # where the marker stands in the text with a number of up to 18 digits in it
+    earlier: list[_Cut] = []  # places of the marker in the text, with a number of up to 18 digits
     if before and number and after:
         cuts = re.finditer(f"{re.escape(before)}([0-9]{{1,18}}){re.escape(after)}", text)
         earlier = [_Cut(*cut.span(), int(cut[1])) for cut in cuts]
@@ -136,7 +136,7 @@ _INSEPARABLE_PAIR = LazyPattern(
 
 
 def _safe_cut(text: str, stop: int) -> int:
-    """Return the last place up to ``stop`` that lies inside no character as people see it; linear in the steps back.
+    """Return the last place up to ``stop`` that splits no character as people see it; linear in the steps back.
 
     Source: Unicode Standard Annex 29, rules GB3 to GB13, simplified towards not cutting (never after a joiner).
     """
@@ -145,7 +145,7 @@ def _safe_cut(text: str, stop: int) -> int:
         if after.isascii() and after != "\n" and text[stop - 1] != "\u200d":
             break
         is_extender = unicodedata.category(after).startswith("M") or _EXTENDERS.match(after)
-        # Two regional indicators make a flag: inside one where an odd number of them stands before.
+        # Two regional indicators make a flag: inside one after an odd number of them.
         flags_at = len(text[:stop].rstrip(_REGIONAL)) if after in _REGIONAL else stop
         is_in_flag = (stop - flags_at) % 2 == 1
         if not (is_extender or is_in_flag or _INSEPARABLE_PAIR.match(text, stop - 1, stop + 1)):

@@ -16,7 +16,7 @@ MARKS_AT_MOST = 4
 """Marks that one request may have, those on system message and tools included. Source: Anthropic, "Prompt caching"."""
 
 _CARRIERS = frozenset({"compaction", "document", "image", "search_result", "text", "tool_result"})
-# Calls may carry a mark as well, but LangChain writes them anew, without it.
+# Calls may carry a mark as well, but LangChain rewrites them without it.
 
 
 def marks_in(content: object) -> Iterator[Any]:
@@ -33,7 +33,7 @@ def marks_in(content: object) -> Iterator[Any]:
 
 
 def mark_before(contents: Iterable[object]) -> dict[str, Any]:
-    """Return a mark for what stands before some contents: as their first, for what is cached for longer comes first.
+    """Return a mark for the prompt before some contents, like their first: longer caching comes first.
 
     >>> mark_before(["Port?", [{"type": "text", "text": "6380", "cache_control": {"type": "ephemeral", "ttl": "1h"}}]])
     {'type': 'ephemeral', 'ttl': '1h'}
@@ -47,7 +47,7 @@ def marked_contents(
     """Return the contents that get a mark, by place; nothing that is given is changed.
 
     A mark goes on the last block up to its place that may carry one: in the message there, else in one before it. A
-    mark that stands there already stays.
+    mark that is there already stays.
 
     Args:
         contents: of the messages that are sent, in order: texts or lists of blocks; None takes no mark.

@@ -75,7 +75,7 @@ class Format(ABC):
         return rewritten(item, "content", sent[0].sent)
 
     def plain(self, message: Message) -> dict[str, Any]:
-        """Return a new item for a message that stands for others."""
+        """Return a new item for a summary message."""
         return {"role": message.role, "content": message.text}
 
 
@@ -86,7 +86,7 @@ def kind_of(block: object) -> str:
 
 
 def is_compaction(block: object) -> bool:
-    """Return whether a block or an item is a provider's own compaction, which stands for all before it; no failed one.
+    """Return whether a block or an item is a provider's own compaction, which replaces all before it, not a failed one.
 
     >>> is_compaction({"type": "compaction", "content": "They set a port."})
     True
@@ -160,7 +160,7 @@ def opaque(block: Item) -> MediaPart:
 
 
 def image(data: object, tokens_of: Callable[[int, int], int]) -> MediaPart:
-    """Return the part for an image; where its data is at hand, its tokens are told by its size.
+    """Return the part for an image; where its data is at hand, its size gives its tokens.
 
     Args:
         data: base64, a data URL, bytes, or anything else where there is no data.

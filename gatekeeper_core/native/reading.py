@@ -39,7 +39,7 @@ _ELSEWHERE = {
 """Keys of messages in other formats, by the names that ``gatekeeper_formats.read_conversation`` has for them."""
 
 _OWN_KIND = {"type", "kind", "part_kind"}
-"""Keys by which parts say what they are, where they are none of Gemini's: those are told by the name of their value."""
+"""Keys that name the type of a part, except in Gemini's parts, where the name of the value does."""
 
 
 @with_suggestions()
@@ -60,9 +60,9 @@ def read_messages(items: Iterable[Mapping[str, Any]]) -> tuple[Message, ...]:
         MessageFormatError: an item cannot be read, is in no known format (the error names them, and what reads those of
             other frameworks), or two items are in different formats; ``position`` says which.
 
-    >>> asked = {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "now", "input": {}}]}
-    >>> told = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "12:00"}]}
-    >>> [(message.role, message.text) for message in read_messages([asked, told])]
+    >>> call = {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "now", "input": {}}]}
+    >>> result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "12:00"}]}
+    >>> [(message.role, message.text) for message in read_messages([call, result])]
     [('assistant', ''), ('tool', '12:00')]
     """
     return read_native(items).messages

@@ -117,7 +117,7 @@ def input_cost(tokens: int, *, cached: float, written_to: float, prices: ModelPr
     Args:
         tokens: all of it.
         cached: how much of its beginning the cache holds.
-        written_to: how much of its beginning the cache is to hold afterwards: where the last mark stands.
+        written_to: how much of its beginning the cache holds afterwards: up to the last mark.
         prices: of the model.
 
     Source: ``price`` of the simulation behind the policy; a prefix below the smallest is neither found nor written.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.pricing.usage import Usage
 
 Pieces = tuple[tuple[bytes, int], ...]
-"""The digest and the tokens of each piece of a prompt: what stands before the messages, then each message."""
+"""The digest and the tokens of each piece of a prompt: what precedes the messages, then each message."""
 
 
 class EditedPrompt(NamedTuple):
@@ -120,7 +120,7 @@ def choose_edit(
         reason = "guard"
     else:
         reason = "cheaper_now" if dollars <= 0 else "paid_off"
-    made = EditedPrompt(
+    edited_prompt = EditedPrompt(
         unedited,
         edited,
         unedited_cache,
@@ -133,5 +133,5 @@ def choose_edit(
         dollars=dollars,
     )
     rent = last.rent + gain
-    delayed = made._replace(sent=kept, sent_cache=kept_cache, allowance=allowance - kept_dollars, rent=rent)
-    return delayed if made.is_delayed else made
+    delayed = edited_prompt._replace(sent=kept, sent_cache=kept_cache, allowance=allowance - kept_dollars, rent=rent)
+    return delayed if edited_prompt.is_delayed else edited_prompt

@@ -216,7 +216,7 @@ def _values_of(part: Any) -> dict[str, Any]:
 
 
 def _restored(name: str, stored: Any, example: Any) -> Any:
-    """Return a stored value in the form of an example; None stands for a time."""
+    """Return a stored value in the form of an example; None is a time."""
     if is_dataclass(example) and not isinstance(example, type):
         values = _values_of(example)
         if isinstance(stored, Mapping) and stored.keys() - {"version"} == values.keys():

@@ -206,7 +206,7 @@ def folded(text: str) -> str:
 
 @lru_cache(maxsize=32_768)
 def stem(word: str) -> str:
-    """Return the term that stands for all forms of a lower-case English word.
+    """Return the common term of all forms of a lower-case English word.
 
     An irregular form gives its base; plural and third-person -s, -ing, -ed, -ly and the silent -e go; a doubled
     consonant is undone; -ize reads as -ise; a member of a family (``payment``) gives the term of its head (``pay``).
@@ -374,7 +374,7 @@ def _word_terms(token: str) -> tuple[str, ...]:
         return () if folded in ENGLISH_STOP_WORDS else (stem(folded),)
     if folded.isdigit():
         return (folded,)
-    if "'" in folded or "’" in folded:  # what stands before a contraction or a possessive
+    if "'" in folded or "’" in folded:  # what precedes a contraction or a possessive
         plain = folded.replace("’", "'")
         base, _, rest = plain.partition("'")
         if len(base) == 1 and len(rest) > 2:  # a name: O'Brien, D'Angelo

@@ -1,4 +1,4 @@
-"""Cues: wordings that say how a query stands to what went before, read from the text alone.
+"""Cues: wordings that relate a query to what went before, read from the text alone.
 
 The words themselves are data (:mod:`gatekeeper_core.selection.lexicon`); this module finds them, with the guards that
 keep 其它, 这个月, 继续教育 or the conjunction "that" from being taken for a word that points back.
@@ -105,7 +105,7 @@ def _folded(text: str) -> str:
 
 
 def without_cues(text: str) -> str:
-    """Return a text without the wordings that only say how it stands to what went before, or that it asks.
+    """Return a text without the wordings that only relate it to what went before, or say that it asks.
 
     What is left is what is asked about: in "换个话题,聊聊旅行" the change of topic is no anchor. Of a long text only
     the first 2,000 characters are read.
@@ -135,7 +135,7 @@ def _blanked(text: str, spans: list[tuple[int, int]]) -> str:
 
 
 def asking_sentence(text: str) -> str | None:
-    """Return the last question of a text of several sentences; None where it tells little by itself.
+    """Return the last question of a text of several sentences; None where it says little alone.
 
     >>> asking_sentence("It rained all day. Where did my cousin Lena move?"), asking_sentence("It rained. And you?")
     ('Where did my cousin Lena move?', None)
@@ -220,7 +220,7 @@ def _referring(text: str) -> str | None:
             continue
         lead = guarded[: match.start() if match else guarded.rfind(word)]
         if _tells_enough(" ".join([*before, lead])):
-            return None  # the text itself holds what the word stands for
+            return None  # the text itself has what the word refers to
         if word not in word_set("inner pointers") or match is None:
             return word
         if not _NEW_THING.search(lead) and not any(map(_names_something, before)):
@@ -233,7 +233,7 @@ def _tells_enough(text: str) -> bool:
 
 
 def _pronoun(search: _Search) -> str | None:
-    """Return the first pronoun, unless the text itself has named before whom or what it stands for ("my daughter")."""
+    """Return the first pronoun, unless the text itself has named before whom or what it means ("my daughter")."""
     match = next(search.matches("pronouns"), None)
     if match is None or _NAMED_THING.search(search.text[: match.start()]):
         return None
@@ -241,7 +241,7 @@ def _pronoun(search: _Search) -> str | None:
 
 
 def _names_something(part: str) -> bool:
-    """Return whether a sentence names a thing that a pronoun after it would stand for."""
+    """Return whether a sentence names a thing that a pronoun after it would mean."""
     if _NAMED_THING.search(part):
         return True
     for words in ("thanks", "acknowledgements", "greetings"):
@@ -250,7 +250,7 @@ def _names_something(part: str) -> bool:
 
 
 def _referring_that(folded: str) -> str | None:
-    """Return "that" where it stands for something said before, not where it joins a clause or points at a noun."""
+    """Return "that" where it means something said before, not where it joins a clause or points at a noun."""
     openers, questions, before_that = map(word_set, ("clause openers", "question words", "before that"))
     pieces = ["", "", *_ENGLISH_PIECE.findall(folded), ""]
     for at in range(2, len(pieces) - 1):

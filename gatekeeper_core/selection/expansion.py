@@ -1,7 +1,7 @@
 """Expansion of a query: terms that may stand in a turn in place of the query's own.
 
 A related term is a synonym (journey for trip), a member of a kind that the query names (guitar for instrument), or a
-translation (航班 for flight). It never outweighs what it stands for: its weight is a share of the smaller of both idf.
+translation (航班 for flight). It never outweighs the original: its weight is a share of the smaller of both idf.
 
 A word is translated where the conversation does not have it, and where it has a translation in more turns than the word
 itself. A word of Chinese is found by its pairs of characters, all of which must be there; of words inside of each other
@@ -37,13 +37,13 @@ _Terms = tuple[str, ...]
 
 
 class Related(NamedTuple):
-    """A term that may stand for one of the query's.
+    """A term that may replace one of the query's.
 
     Attributes:
         term: what is looked up.
         stands_for: the query's own term; for a translation the terms of the word.
         weight: what it weighs in this conversation, like an idf.
-        credit: which part of what it stands for it is taken for, 0..1.
+        credit: its share of the weight of the original, 0..1.
     """
 
     term: str

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 BACKGROUND_TURNS = 20.0
-"""How many turns of everyday talk the background frequencies stand for in an idf.
+"""Number of turns of everyday talk behind the background frequencies, in an idf.
 
 Source: ours: a young conversation knows too little to tell a common word; after a hundred turns its own counts rule.
 """
@@ -54,13 +54,13 @@ def idf_among(term: str, *, documents: int, frequency: int) -> float:
     True
     """
     turns = documents + BACKGROUND_TURNS
-    held = frequency + _background_turns().get(term, 0.0)
-    return round(math.log1p((turns - held + 0.5) / (held + 0.5)), 6)
+    containing = frequency + _background_turns().get(term, 0.0)
+    return round(math.log1p((turns - containing + 0.5) / (containing + 0.5)), 6)
 
 
 @cache
 def _background_turns() -> Mapping[str, float]:
-    """Return by term in how many of the ``BACKGROUND_TURNS`` it stands, where it is listed."""
+    """Return by term in how many of the ``BACKGROUND_TURNS`` it occurs, where it is listed."""
     shares = background_frequencies().items()
     return {
         term: BACKGROUND_TURNS * min(_MAX_BACKGROUND_SHARE, _BACKGROUND_TURN_LENGTH * share) for term, share in shares

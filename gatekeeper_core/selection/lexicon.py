@@ -126,7 +126,7 @@ def irregular_forms() -> Mapping[str, str]:
 
 @cache
 def family_heads() -> Mapping[str, str]:
-    """Return, by English word, the word that stands for its family; the head itself is not listed.
+    """Return, by English word, the head of its family; the head itself is not listed.
 
     >>> family_heads()["cancellation"], family_heads()["colour"]
     ('cancel', 'color')

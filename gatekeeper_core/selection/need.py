@@ -199,7 +199,7 @@ def smallest_form(tokens: int) -> int:
 
 
 def coverage_at(price: float) -> float:
-    """Return the coverage, 0..1, that a price stands for.
+    """Return the coverage, 0..1, that a price means.
 
     >>> coverage_at(price_of(0.85)), coverage_at(1.0)
     (0.85, 0.0)

@@ -55,7 +55,7 @@ _LEAST_AFTER_WORDS = 0.25  # of any turn where the question opens a new topic in
 _POINTED_AT = 0.1  # of questions that point back need the turn before the newest as well; of the newest no fewer
 _LIKELY = 0.5  # need from which on a turn that cannot be cut is sent whole
 _MISSES = 8  # turns that do not fit before the budget counts as full
-_RESTATED = 0.6  # likeness from which on the newer turn stands for the older
+_RESTATED = 0.6  # likeness from which on the newer turn replaces the older
 _REPEATED = 0.5  # novelty below which a turn that is not sent counts as a repeat
 
 

@@ -1,4 +1,4 @@
-"""A prefilter by literals: whether a text can hold a term, told by substring search alone.
+"""A prefilter by literals: whether a text can hold a term, by substring search alone.
 
 A term is what is left of a written word (case-folded, stemmed, simplified), so a text that holds the term holds the
 word that it came from, and of that a beginning or one of a few other forms: its *literals*. A text without any of them
@@ -47,7 +47,7 @@ class Prefilter:
 
 @lru_cache(maxsize=8192)
 def literals(term: str) -> tuple[str, ...]:
-    """Return strings of which one stands in every text that holds a term, the text cleaned and folded, ' for ’.
+    """Return strings of which one is in every text that holds a term, the text cleaned and folded, ' for ’.
 
     >>> literals("redis"), literals("query"), literals("break")
     (('redis', "r'edis"), ('query', "q'uery", 'queri'), ('break', "b'reak", 'broke', 'broken'))
@@ -82,7 +82,7 @@ def _changed_ends(begin: str) -> Iterator[str]:
 
 
 def _searchable(cleaned: str) -> str:
-    """Return a cleaned text as literals stand in it. Each character is folded by itself, whatever stands beside it."""
+    """Return a cleaned text in the form of the literals. Each character is folded alone, whatever is beside it."""
     low = folded(cleaned)
     return low if low.isascii() else low.replace("’", "'")
 

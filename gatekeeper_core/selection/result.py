@@ -172,7 +172,7 @@ class Selection:
 
     @property
     def embedder(self) -> str:
-        """Name of the embedder, "" if there is none."""
+        """Name of the embedder, "" without one."""
         meaning = self._plan.question.meaning if self._plan else None
         return meaning.embedder if meaning else ""
 

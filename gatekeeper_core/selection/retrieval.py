@@ -47,7 +47,7 @@ SCORED_IN_FULL = 40
 _NEIGHBOUR_WEIGHT = 0.3  # share of the weighted ``lex`` of the turns on either side that a turn gets; gain 2.7
 _REACH_WEIGHT = 0.7  # how much depends on what a turn and its neighbours hold together, 0..1; gain 1.0
 _SPEAKER_WEIGHT = 1.0  # how much more the messages of a speaker count whom the query names; gain 0.7
-_MEANING_WEIGHT = 0.1  # of the best score, or of twice the query's mass, for a nearness that is evidence by itself
+_MEANING_WEIGHT = 0.1  # of the best score, or of twice the query's mass, for a nearness that is evidence alone
 _WORDLESS_MASS = 5.0  # of a query without words: that of a rare one, so that nearness outweighs recency
 _POSTING_BUDGET = 2500  # postings that are read in full, the rarest terms first
 
@@ -70,7 +70,7 @@ class Query(NamedTuple):
         text: the question.
         anchors: all its anchors, in order.
         idf: by term of an indexed anchor, its idf in this conversation times its weight.
-        related: terms of the conversation that may stand for its own; see :func:`expand_query`.
+        related: terms of the conversation that may replace its own; see :func:`expand_query`.
     """
 
     text: str
@@ -167,7 +167,7 @@ def read_query(text: str, index: TurnIndex, *, about: str | None = None) -> Quer
 def expand_query(query: Query, index: TurnIndex, asked_on: date | None = None) -> Query:
     """Return a query with the related terms that stand in the conversation, and the dates that it names.
 
-    A date of which the conversation has turns counts at full weight. It says by itself which turns are meant, so the
+    A date of which the conversation has turns counts at full weight. It alone says which turns are meant, so the
     words that name it ("last week") are no longer looked for: neither they nor the date are anchors of the query, which
     stand in the text of a turn or do not.
 
@@ -325,7 +325,7 @@ class _Scoring:
         return score._replace(exact=exact, whole=frozenset(whole), total=total) if exact else score
 
     def _terms_of(self, bits: int) -> MatchedTerms:
-        """Return the part of the query that the hits of a turn, as bits, stand for."""
+        """Return the part of the query that the hits of a turn, as bits, cover."""
         if bits not in self._matched:
             query, mass = self._query, self._query.mass
             own = {term for place, term in enumerate(query.idf) if bits >> place & 1}
@@ -346,7 +346,7 @@ class _Phrase(NamedTuple):
     Attributes:
         needs: the indexed term without which it cannot be there; "" if the index does not tell.
         sure: whether that term is all there is to it.
-        folded: how it stands in a folded text.
+        folded: its form in a folded text.
         has_borders: whether it counts as a whole token only.
         written: how it is named where a hit is worth naming, else "".
         idf: what a hit is worth.

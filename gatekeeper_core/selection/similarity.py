@@ -1,7 +1,7 @@
 """Similarity of two short texts without a model: the cosine of their terms, 0.0 to 1.0.
 
 A text is a vector with one number for each of its indexed terms: the logarithm of its count, times what the term weighs
-by itself, times its idf. What stands in both texts adds to the cosine; so does, for a small part, a pair of related
+alone, times its idf. What is in both texts adds to the cosine; so does, for a small part, a pair of related
 terms (synonyms, a kind and its member), each term in one pair at most, so that 1.0 is never passed.
 
 Source: Salton and Buckley 1988, "Term-weighting approaches in automatic text retrieval" (tf-idf vectors, their cosine);
@@ -31,7 +31,7 @@ class TermVector:
     Args:
         counts: the counts of its terms; a count below 1 is what one occurrence is worth.
         documents: how many texts it is compared among, at least 0.
-        frequencies: in how many of them terms stand; what is not in here stands in one.
+        frequencies: in how many of them each term occurs; a missing one occurs once.
 
     >>> from gatekeeper_core.selection.anchors import count_terms
     >>> vector = TermVector(count_terms("I keep a cat"))
@@ -68,7 +68,7 @@ class TermVector:
     def at_most(self, terms: Collection[str]) -> float:
         """Return a bound on the cosine with any text of some terms: the length of what can match, by its own length.
 
-        By the inequality of Cauchy and Schwarz; a related term counts no more than the term that it stands for.
+        By the inequality of Cauchy and Schwarz; a related term counts no more than the original.
         """
         matching = {
             term: value
@@ -114,7 +114,7 @@ def related_to(terms: Collection[str]) -> tuple[str, ...]:
 
 
 def _related_credits(term: str) -> dict[str, float]:
-    """Return what other terms count where a term stands in one text and they in the other."""
+    """Return what other terms count where a term is in one text and they in the other."""
     table = thesaurus()
     found = dict.fromkeys(table.synonyms.get(term, ()), _SYNONYM_CREDIT)
     found.update(dict.fromkeys((*table.members.get(term, ()), *table.kinds.get(term, ())), _KIND_CREDIT))

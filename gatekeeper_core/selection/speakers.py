@@ -76,7 +76,7 @@ class Speakers:
             self._counts[name] -= 1
 
     def of(self, turn_id: int) -> tuple[str, str]:
-        """Return the names on both sides of a turn, "" if there is none."""
+        """Return the names on both sides of a turn, "" for a missing one."""
         return self._pairs[turn_id]
 
     def are_two_people(self) -> bool:
@@ -84,7 +84,7 @@ class Speakers:
         return 2 * self._labelled > len(self._pairs) and sum(count > 0 for count in self._counts.values()) > 1
 
     def named(self, terms: Collection[str]) -> frozenset[str]:
-        """Return the speakers whose whole name stands among the given terms."""
+        """Return the speakers whose whole name is among the given terms."""
         speakers = {name: _terms_of(name) for name, count in self._counts.items() if count >= MIN_MESSAGES}
         return frozenset(name for name, own in speakers.items() if own and all(term in terms for term in own))
 

@@ -72,7 +72,7 @@ def is_cuttable(message: Message) -> bool:
     r"""Return whether sentences of a message may be left out: plain text that a user or a model wrote, and no more.
 
     Tool calls and results, media and content in several parts stay whole, and so do code blocks, thinking, and messages
-    that carry something signed by their provider (the mark ``SIGNED``) or stand for folded ones.
+    that carry something signed by their provider (the mark ``SIGNED``) or replace folded ones.
 
     >>> from gatekeeper_core.messages import Message
     >>> is_cuttable(Message("assistant", "The port is 6380.")), is_cuttable(Message("assistant", "```sh\nls\n```"))

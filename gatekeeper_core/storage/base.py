@@ -262,7 +262,7 @@ class MessageStore(Protocol):
         """
 
     def last_seq(self, tenant: str, thread: str, /) -> int:
-        """Return the sequence number of the newest message of a thread, -1 if there is none."""
+        """Return the sequence number of the newest message of a thread, -1 for an empty thread."""
 
 
 class Forgotten(NamedTuple):

@@ -159,7 +159,7 @@ class TableStore(Store):
 
     @staticmethod
     def _key(name: str) -> bytes:
-        return encode_text(name)  # a name as it stands in an index
+        return encode_text(name)  # a name as an index stores it
 
     def append_messages(
         self, tenant: str, thread: str, messages: Sequence[Message], /, *, expected_seq: int | None = None
@@ -625,13 +625,13 @@ def _target(tenant: str, *, thread: str | None, user: str | None, source: str | 
 
 
 def _tombstones(tenant: str, kind: str, name: str) -> list[tuple[bytes, bytes]]:
-    """Return the rows of ``tombstones`` that stand for something; a thread is a source as well."""
+    """Return the rows of ``tombstones`` for something forgotten; a thread is a source as well."""
     kinds = ("thread", "source") if kind == "thread" else (kind,)
     return [(_tombstone(tenant, _TENANT), _tombstone(tenant, each, name)) for each in kinds]
 
 
 def _tombstone(tenant: str, kind: str, name: str = "") -> bytes:
-    """Return what stands for something that was forgotten: 16 bytes that tell nothing of its name.
+    """Return the tombstone of something forgotten: 16 bytes that reveal nothing of its name.
 
     Source: BLAKE2b, 128 bits, over the names with their lengths.
     """

@@ -196,6 +196,6 @@ class _Visible:
 
     def rest(self) -> str:
         """Return what was held back for a mark that did not come."""
-        held = self._held if self._thought else "".join([*self._blank, self._held])
+        text = self._held if self._thought else "".join([*self._blank, self._held])
         self._blank, self._held = [], ""
-        return "" if self._inside else held
+        return "" if self._inside else text

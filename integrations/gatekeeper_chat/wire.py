@@ -27,7 +27,7 @@ class Reply(NamedTuple):
 
     Attributes:
         text: the text, without thinking.
-        thinking: the thinking, "" if there is none.
+        thinking: the thinking, "" without any.
         tool_calls: the tool calls, in order.
         finish_reason: ``stop``, ``length``, ``tool_calls`` ..., as the API gave it.
         usage: reported tokens, None if not reported.

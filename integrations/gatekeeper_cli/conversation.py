@@ -24,7 +24,7 @@ QuestionKind = Literal[
 
 
 class Question(NamedTuple):
-    """A question to the conversation: how it stands to what was said, and its text."""
+    """A question to the conversation: its relation to what was said, and its text."""
 
     kind: QuestionKind
     text: str

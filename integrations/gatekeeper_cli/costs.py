@@ -5,7 +5,7 @@
     messages ──each assistant message──> calls, at most MAX_CALLS ──ThreadSelector.view──> CallUse
     --model, --prices, --cache ──> PriceList ──tariff, by the usage of a file──> Tariff ──charge──> Dollars of each call
 
-A model call is an assistant message, and its request is what stands before it. So a tool loop of 24 calls is 24
+A model call is an assistant message, and its request is all before it. So a tool loop of 24 calls is 24
 requests, each with all results so far.
 """
 
@@ -41,7 +41,7 @@ MAX_CALLS = 1_000
 
 
 class CacheState(str, Enum):
-    """The state of a provider's cache: every call hits it, no call does, or there is none."""
+    """The state of a provider's cache: every call hits it, no call does, or the provider has none."""
 
     warm = "warm"
     cold = "cold"

@@ -280,7 +280,7 @@ def _score_view(selection: Selection, texts: Texts) -> Iterator[RenderableType]:
 
 
 def _heat_map(selection: Selection, texts: Texts) -> Iterator[RenderableType]:
-    """Yield how often each anchor stands in each kept turn; the first of very many."""
+    """Yield how often each anchor occurs in each kept turn; the first of very many."""
     grid = explanation.readable_grid(selection)
     if not grid.anchors or not grid.turn_ids:
         return

@@ -84,7 +84,7 @@ def without_current(turns: tuple[Turn, ...], *, query: str) -> tuple[Turn, ...]:
 
 
 def readable(anchors: Sequence[str], query: str) -> dict[str, tuple[str, ...]]:
-    """Return anchors of a question as a reader takes them, in their order, each with the anchors that it stands for.
+    """Return anchors of a question as a reader takes them, in their order, each with the anchors that it covers.
 
     Pairs of Chinese characters make up the words of the question; one that crosses two words or is grammar is left out.
 
@@ -114,7 +114,7 @@ def without_parts(anchors: Sequence[str]) -> list[str]:
 
 
 def shared_words(decision: Decision, query: str) -> list[str]:
-    """Return the words that a turn shares with the question, and its words that stand for one of them."""
+    """Return the words that a turn shares with the question, and its words that mean one of them."""
     return without_parts([*readable(decision.shared, query), *decision.related])
 
 
@@ -212,7 +212,7 @@ class Grid(NamedTuple):
 
 
 def grid_of(selection: Selection) -> Grid:
-    """Return how often each anchor of the question stands in each kept turn; a quoted phrase and code count once."""
+    """Return how often each anchor of the question occurs in each kept turn; a quoted phrase and code count once."""
     counted = {*selection.covered, *selection.uncovered}
     anchors: dict[str, list[Anchor]] = {}
     for anchor in extract_anchors(selection.query):

@@ -13,7 +13,7 @@ from gatekeeper_cli.texts import spoken
 from gatekeeper_core.errors import GatekeeperError
 
 STANDARD_STREAM = "-"
-"""The file name that stands for standard input, or output."""
+"""The file name of standard input, or output."""
 
 _LOOKED_AT = 4_096
 

@@ -150,7 +150,7 @@ def _whole_bytes(content: bytes) -> int:
     """Return how many bytes of a file are whole: all, or those before a turn whose last line was cut off.
 
     A last line without its end is torn if it begins as a message and is no JSON, or holds only NULs, which is what some
-    file systems show of a write that never reached the disk; a line that stands alone could be of any other format. The
+    file systems show of a write that never reached the disk; a single line could be of any other format. The
     question just before a torn answer goes with it.
     """
     start = content.rfind(b"\n") + 1

@@ -21,7 +21,7 @@ _NOTED = {"Chinese": "好的，记下了。", "English": "Noted."}
 _UNKNOWN = {"Chinese": "发给我的内容里没有提到。", "English": "Nothing that I was sent answers this."}
 _EMPTY_WORDS = frozenset({*_NOTED.values(), *_UNKNOWN.values()})
 _MIN_SHARED_WEIGHT = 1.0  # of shared terms, for a sentence to say something about a question: one whole term
-_CONTEXT_SHARE = 0.5  # what a term counts that stands in the question that a sentence answers, and not in itself
+_CONTEXT_SHARE = 0.5  # what a term counts that is in the question that a sentence answers, not in the sentence
 _MAX_SENTENCES = 2
 _PIECE_CHARACTERS = 8
 

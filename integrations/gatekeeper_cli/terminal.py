@@ -72,7 +72,7 @@ class Terminal:
         """Return the next line, without its end.
 
         Raises:
-            EOFError: there is none.
+            EOFError: the input has ended.
             KeyboardInterrupt: the person does not want to finish it.
         """
         if self.interactive:
@@ -137,5 +137,5 @@ def _as_utf8(text: str) -> str:
     """Return a line in which bytes that the locale could not read are read as UTF-8, or are replaced."""
     try:
         return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    except UnicodeEncodeError:  # a surrogate that stands for no byte
+    except UnicodeEncodeError:  # a surrogate of no byte
         return text.encode("utf-8", "replace").decode("utf-8")

@@ -191,8 +191,8 @@ def _titles(subjects: Sequence[Sequence[tuple[str, str]]]) -> list[tuple[str, ..
         for term, count in counts.items():
             if count > 1 or not first[term].is_guess:
                 parts = telling_terms(first[term].text)  # of a word without spaces its pairs
-                told = math.fsum(map(surprise, parts)) / len(parts) if parts else 0.0
-                worth[term] = round(count * count / totals[term] * told * (_USER_WEIGHT if term in by_user else 1), 6)
+                bits = math.fsum(map(surprise, parts)) / len(parts) if parts else 0.0
+                worth[term] = round(count * count / totals[term] * bits * (_USER_WEIGHT if term in by_user else 1), 6)
         title: dict[str, str] = {}
         for term in sorted(worth, key=lambda term: (-worth[term], -len(term))):  # of equals the one that comes first
             if worth[term] > 0 and len(title) < _TITLE_WORDS and not any(term in one or one in term for one in title):
@@ -210,7 +210,7 @@ class Word(NamedTuple):
 
 
 def words_of(user: str, assistant: str) -> dict[str, Word]:
-    """Return the words of a turn by the term that stands for all their forms, the user's first.
+    """Return the words of a turn by the common term of all their forms, the user's first.
 
     >>> [(term, word.text, word.by_user) for term, word in words_of("Which ports?", "端口是 6380，one port").items()]
     [('port', 'ports', True), ('端口', '端口', False)]

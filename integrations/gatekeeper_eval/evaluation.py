@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 Outcome = Literal["better", "equal", "worse", "same_prompt", "refused", "no_verdict"]
 _SIDES: tuple[Side, ...] = get_args(Side)
 _VERDICTS = ("better", "equal", "worse")
-# What a verdict says of the selection, by whose answer stands first.
+# What a verdict says of the selection, by whose answer comes first.
 _WHOLE_FIRST: Mapping[Preference | None, Outcome] = {"first": "worse", "second": "better", "equal": "equal"}
 _SELECTED_FIRST: Mapping[Preference | None, Outcome] = {"first": "better", "second": "worse", "equal": "equal"}
 
@@ -98,7 +98,7 @@ class Judged(NamedTuple):
             ``same_prompt`` if everything is selected, ``refused`` if a request was, ``no_verdict`` if the judge gave
             none.
         disagreed: whether the verdict changed with the order of the answers, which counts as ``equal``.
-        answers: answers with the full history and with the selection; "" if there is none.
+        answers: answers with the full history and with the selection; "" for a missing one.
         opinions: texts of the judge, with the full history's answer first and with the other first.
         reason: reason of a refused request, else "".
         used: usage of the two answers.

@@ -29,7 +29,7 @@ class Prompts(NamedTuple):
     whole: tuple[Message, ...]
     selected: tuple[Message, ...]  # what the gatekeeper keeps, the question among it
     view: HistoryView  # the choice, with its reasons
-    goes_on: bool  # whether the user's next turn stays with the subject, by the gate; False where there is none
+    goes_on: bool  # whether the user's next turn stays with the subject, by the gate; False without one
     settings: Mapping[str, Any]  # of the selection, JSON-ready: the arguments of ``prompts_of``
 
     @property

@@ -86,9 +86,9 @@ class Reminders(NamedTuple):
 
 def reminders_of(looks: Sequence[LookBack], *, seed: int = 0) -> Reminders:
     """Return the shares over turns; those without a reminder say nothing."""
-    told = [look for look in looks if look.held or look.missed]
+    relevant = [look for look in looks if look.held or look.missed]
     by_conversation: dict[tuple[str, int], list[LookBack]] = {}
-    for look in told:
+    for look in relevant:
         by_conversation.setdefault(look.turn.id[:2], []).append(look)
 
     def share(name: str) -> Share:
@@ -98,8 +98,8 @@ def reminders_of(looks: Sequence[LookBack], *, seed: int = 0) -> Reminders:
         ]
         return bootstrap_ratio(groups, seed=seed)
 
-    ordered = sorted(told, key=lambda look: (-len(look.missed), look.turn.id))
-    turns = wilson(sum(bool(look.missed) for look in told), len(told))
+    ordered = sorted(relevant, key=lambda look: (-len(look.missed), look.turn.id))
+    turns = wilson(sum(bool(look.missed) for look in relevant), len(relevant))
     return Reminders(tuple(ordered), turns, share("missed"), share("missed_by_newest"))
 
 

@@ -20,7 +20,7 @@ RUBRIC: dict[str, str] = {
     language: Path(__file__).with_name(f"rubric.{language}.md").read_text(encoding="utf-8").rstrip("\n")
     for language in ("en", "zh")
 }
-"""What the judge is told, by language."""
+"""The instructions of the judge, by language."""
 
 _LABELS = {
     "en": ("Conversation", "Last message of the user", "Answer 1", "Answer 2"),

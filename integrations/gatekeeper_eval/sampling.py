@@ -53,7 +53,7 @@ class SampledTurn(NamedTuple):
         past: position of the first message of the turn: those before it are the past.
         question: the user's text.
         answer: the assistant's text of the logs, as a search reads it (``Turn.assistant_text``).
-        next_text: the user's text of the next turn, "" if there is none.
+        next_text: the user's text of the next turn, "" without one.
     """
 
     id: TurnId

@@ -1,4 +1,4 @@
-"""What readers of agents' logs and of providers' message lists share: one log a file, messages read natively."""
+"""Shared by readers of agents' logs and of providers' message lists: one log a file, messages read natively."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ _KEYS = TreeKeys(nodes="mapping", current="current_node", parent="parent")
 _TO_EVERYONE = "all"
 _THINKING = frozenset({"thoughts", "reasoning_recap"})
 _CONTEXT = frozenset({"user_editable_context", "model_editable_context", "model_set_context"})
-"""What the model is told of the user, which is never shown in the conversation."""
+"""Messages about the user, for the model; the conversation never shows them."""
 
 _POINTERS: Mapping[str, MediaKind] = {
     "image_asset_pointer": "image",

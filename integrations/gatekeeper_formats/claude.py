@@ -41,8 +41,8 @@ class _Claude(base.Format):
                 continue
             transcript.pause()
             pieces = base.list_or_empty(message.get("content"))
-            said = [_add_piece(transcript, role, piece, left_out) for piece in pieces]
-            rest = [] if any(said) else base.text_parts(message.get("text"))
+            added = [_add_piece(transcript, role, piece, left_out) for piece in pieces]
+            rest = [] if any(added) else base.text_parts(message.get("text"))
             for attachment in base.list_or_empty(message.get("attachments")):
                 parts = base.text_parts(base.object_at(attachment).get("extracted_content"))
                 left_out["attachment"] += not parts
@@ -50,7 +50,7 @@ class _Claude(base.Format):
             left_out["attachment"] += len(base.list_or_empty(message.get("files") or message.get("files_v2")))
             if rest:
                 transcript.say(role, rest)
-            elif not any(said):
+            elif not any(added):
                 left_out["empty_message"] += 1
         return transcript.messages
 

@@ -7,7 +7,7 @@ codex-rs/protocol/src/protocol.rs and models.rs of openai/codex.
 
 The conversation is read as it happened: the part before a compaction stays, the summary is counted. Messages that
 the program wrote in the user's name, reasoning, and what the program showed are counted. A turn that was rolled back
-lies on another branch.
+is on another branch.
 """
 
 from __future__ import annotations

@@ -45,8 +45,8 @@ def _head(text: str) -> _Head | None:
         line, _, rest = rest.lstrip().partition("\n")
     line = line.strip()
     when, exported, _ = line.removeprefix(_EXPORTED).partition(" from Cursor")
-    told = line.startswith(_EXPORTED) and exported and line.endswith("_")
-    return _Head(title, when, rest) if told else None
+    is_head = line.startswith(_EXPORTED) and exported and line.endswith("_")
+    return _Head(title, when, rest) if is_head else None
 
 
 def _day(when: str) -> str | None:

@@ -19,7 +19,7 @@ from gatekeeper_formats import base
 from gatekeeper_formats.agent_log import Log, LogFormat, native_messages
 
 _TYPED = frozenset({"type", "part_kind"})
-"""What the parts of other formats say of themselves; a part of Gemini is told by its key."""
+"""Keys of the parts of other formats; the key of a part of Gemini names its type."""
 
 
 def _is_content(value: object) -> bool:
@@ -62,10 +62,10 @@ def _contents(message: base.Fields, place: str, log: Log) -> list[dict[str, Any]
     if calls:
         parts = [part for part in parts if not (isinstance(part, dict) and "functionCall" in part)]
     results: list[Any] = []
-    for call in calls:
-        asked = base.checked_object(call, f"{place}: a call")
-        parts.append({"functionCall": {key: asked.get(key) for key in ("id", "name", "args")}})
-        result = asked.get("result")
+    for item in calls:
+        call = base.checked_object(item, f"{place}: a call")
+        parts.append({"functionCall": {key: call.get(key) for key in ("id", "name", "args")}})
+        result = call.get("result")
         results += result if isinstance(result, list) else [result] if isinstance(result, dict) else []
     log.left_out["thinking"] += len(base.list_or_empty(message.get("thoughts")))
     usage = read_usage(message.get("tokens"), model=message.get("model"))
@@ -130,8 +130,8 @@ class _CLI(LogFormat):
                 message = base.checked_object(each.value, each.place())
                 name = message.get("id")
                 written[name if isinstance(name, str) else (item.at, each.at)] = message, each.place()
-        told = [(content, place) for message, place in written.values() for content in _contents(message, place, log)]
-        return native_messages(GEMINI, told, log.left_out)
+        contents = [(content, at) for message, at in written.values() for content in _contents(message, at, log)]
+        return native_messages(GEMINI, contents, log.left_out)
 
 
 CONTENTS, CLI = _Contents(), _CLI()

@@ -34,7 +34,7 @@ def langchain_message(value: object, place: str, left_out: base.LeftOut) -> Mess
     """Return the message of a value, or None for the mark of a removed one, which is counted.
 
     Raises:
-        PlaceError: it is none.
+        PlaceError: it is no such item.
     """
     data = message = base.checked_object(value, place)
     if message.get("type") == "constructor":
@@ -55,8 +55,8 @@ def langchain_message(value: object, place: str, left_out: base.LeftOut) -> Mess
     calls = _calls(data, place)
     content = data.get("content")
     if isinstance(content, list):  # thinking is counted, and calls are named elsewhere
-        said = without(content, _THINKING, left_out)
-        content = [part for part in said if not (calls and kind_of(part) in _CALLS)]
+        parts = without(content, _THINKING, left_out)
+        content = [part for part in parts if not (calls and kind_of(part) in _CALLS)]
     fields = {
         "role": data.get("role") if kind == "chat" else _ROLES[kind],
         "content": content,

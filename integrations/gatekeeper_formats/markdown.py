@@ -39,7 +39,7 @@ _TITLE = re.compile(r"#[ \t]+(.*)")
 
 
 class _Label(NamedTuple):
-    """A line that names a speaker: how it does, whom, and what stands behind the name."""
+    """A line that names a speaker: how, whom, and the rest of the line."""
 
     style: str
     role: Role
@@ -47,7 +47,7 @@ class _Label(NamedTuple):
 
 
 class _Line(NamedTuple):
-    """A line of text, whether it lies in a fenced code block, and the fence that is open behind it, or nothing."""
+    """A line of text, whether it is in a fenced code block, and the fence that is open behind it, or nothing."""
 
     text: str
     fenced: bool = False
@@ -91,7 +91,7 @@ def _without_ends(lines: list[_Line]) -> list[_Line]:
 
 
 def _ends_with_rule(lines: list[_Line]) -> bool:
-    """Return whether a rule stands at the end: where one stands behind every message, it belongs to none."""
+    """Return whether a rule is at the end: where one follows every message, it belongs to none."""
     return bool(lines) and not lines[-1].fenced and bool(_RULE.fullmatch(lines[-1].text))
 
 
@@ -116,21 +116,21 @@ class _Markdown(base.WritableFormat):
                 "is not a transcript: no line names a speaker, such as ## User, **Assistant:** or 用户："
             )
         before: list[str] = []
-        said: list[tuple[Role, list[_Line]]] = []
+        parts: list[tuple[Role, list[_Line]]] = []
         for label, line in labelled:
             if label and label.style == style:
-                said.append((label.role, [_Line(label.rest)]))
-            elif said:
-                said[-1][1].append(line)
+                parts.append((label.role, [_Line(label.rest)]))
+            elif parts:
+                parts[-1][1].append(line)
             else:
                 before.append(line.text)
         title = next((found[1].strip() for line in before if (found := _TITLE.fullmatch(line))), None)
         preface = any(line.strip() and not _TITLE.fullmatch(line) for line in before)
         left_out: base.LeftOut = Counter(preface=int(preface))
-        said = [(role, _without_ends(own)) for role, own in said]
+        parts = [(role, _without_ends(own)) for role, own in parts]
         messages: list[Message] = []
-        ruled = len(said) > 1 and all(_ends_with_rule(lines) for _, lines in said[:-1])
-        for role, lines in said:
+        ruled = len(parts) > 1 and all(_ends_with_rule(lines) for _, lines in parts[:-1])
+        for role, lines in parts:
             own = _without_ends(lines[:-1]) if ruled and _ends_with_rule(lines) else lines
             if role == "tool":
                 left_out["orphan_result"] += 1

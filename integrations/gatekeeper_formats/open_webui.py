@@ -31,17 +31,17 @@ def _chat(value: base.Fields) -> base.Fields:
 
 
 def _add_answer(transcript: Transcript, text: str, left_out: base.LeftOut) -> bool:
-    """Add the text of an answer, its calls and their results in their order; return whether it held anything."""
-    at, said = 0, False
+    """Add the text of an answer, its calls and their results in their order; return whether it had any."""
+    at, has_content = 0, False
     while True:
         found = _DETAILS.search(text, at)
         end = text.find(_END, found.end()) if found else -1
         own = text[at : found.start() if found and end >= 0 else len(text)].strip("\n")
         if own.strip():
             transcript.say("assistant", (TextPart(own),))
-            said = True
+            has_content = True
         if found is None or end < 0:
-            return said
+            return has_content
         at = end + len(_END)
         if found["kind"] != "tool_calls":
             left_out["thinking" if found["kind"] == "reasoning" else "code_run"] += 1
@@ -49,7 +49,7 @@ def _add_answer(transcript: Transcript, text: str, left_out: base.LeftOut) -> bo
         attributes = {key: html.unescape(value) for key, value in _ATTRIBUTE.findall(found["attributes"])}
         call_id = attributes.get("id") or None
         transcript.call(attributes.get("name", ""), _decoded(attributes.get("arguments", "")), call_id=call_id)
-        said = True
+        has_content = True
         body = text[found.end() : end].rpartition("</summary>")[2].strip()
         result = attributes.get("result") or html.unescape(body)
         if attributes.get("done") == "true":
@@ -103,14 +103,14 @@ def _messages(row: object, left_out: base.LeftOut) -> base.Reports:
             else:
                 left_out["attachment"] += 1
         transcript.pause()
-        said = False
+        has_content = False
         for part in parts:
             if message.role == "assistant" and isinstance(part, TextPart):
-                said = _add_answer(transcript, part.text, left_out) or said
+                has_content |= _add_answer(transcript, part.text, left_out)
             elif isinstance(part, MediaPart) or part.text:
                 transcript.say(message.role, (part,))
-                said = True
-        left_out["empty_message"] += not said
+                has_content = True
+        left_out["empty_message"] += not has_content
         info = base.object_at(node.get("usage") or node.get("info"))
         yield read_usage(info.get("usage", info), model=node.get("model"))
     yield from transcript.messages

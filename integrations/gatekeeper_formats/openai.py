@@ -15,7 +15,7 @@ def message_of_item(item: base.Item, left_out: base.LeftOut) -> Message:
     """Return the message of one value of a file.
 
     Raises:
-        PlaceError: it is none.
+        PlaceError: it is no such item.
     """
     place = item.place()
     value = base.checked_object(item.value, place)

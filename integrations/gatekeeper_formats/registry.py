@@ -78,7 +78,7 @@ SUFFIXES = {
     ".md": "markdown",
     ".markdown": "markdown",
 }
-"""The format that the end of a file's name stands for."""
+"""The format of each ending of a file's name."""
 
 
 def format_of(items: Items, *, whole_file: bool) -> tuple[Format, Items]:

@@ -105,7 +105,7 @@ class TreeKeys(NamedTuple):
 
 
 def branch_of(nodes: base.Fields, current: object, keys: TreeKeys) -> list[str]:
-    """Return the names of the nodes from the root to the current one; None stands for the only end there is.
+    """Return the names of the nodes from the root to the current one; None means the only end.
 
     Raises:
         PlaceError: a node is missing or no object, the parents form a cycle, or several branches have a last message.

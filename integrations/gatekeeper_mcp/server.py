@@ -150,8 +150,8 @@ def _readable(hit: ChatHit) -> str:
     name = hit.thread if hit.thread.isprintable() else ascii(hit.thread)
     place = f"[chat {name}, message {hit.seq}{f', {hit.date}' if hit.date else ''}]"
     sides = (("user", hit.user), ("assistant", hit.assistant))
-    said = "\n".join(f"{role}: " + "\n  ".join(text.splitlines()) for role, text in sides if text)
-    return f"{place}\nmatches: {', '.join(hit.matched)}\n{spoilt(said, '[chat', by=chr(92))}"
+    texts = "\n".join(f"{role}: " + "\n  ".join(text.splitlines()) for role, text in sides if text)
+    return f"{place}\nmatches: {', '.join(hit.matched)}\n{spoilt(texts, '[chat', by=chr(92))}"
 
 
 def _result(text: str, structured: RecalledTurns | ChatHits) -> CallToolResult:

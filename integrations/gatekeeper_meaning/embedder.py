@@ -73,7 +73,7 @@ class MeaningEmbedder:
 def _readable(text: str) -> str:
     """Return the beginning of a text as the encoder can read it: without surrogates, and no longer when it normalises.
 
-    A single character may stand for 18 in NFKC, the form in which the encoder reads a text.
+    A single character may become 18 in NFKC, the form in which the encoder reads a text.
     """
     whole = text[:_MAX_CHARACTERS].encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return normalize("NFKC", whole)[:_MAX_CHARACTERS]

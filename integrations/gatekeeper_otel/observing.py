@@ -61,7 +61,7 @@ _TURNS = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89)
 """Bounds of the buckets of turns. Source: ours."""
 
 _DOLLARS = "{USD}"
-"""Unit of money. Source: UCUM has no currencies; what stands in braces is for people."""
+"""Unit of money. Source: UCUM has no currencies; text in braces is for people."""
 
 _SIZES = {
     SELECTION.key: ("history_tokens", "tokens"),

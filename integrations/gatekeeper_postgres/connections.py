@@ -179,7 +179,7 @@ class Connections:
         beginning = [  # all in one message to the server
             f"BEGIN ISOLATION LEVEL {'REPEATABLE READ READ ONLY' if access == 'read' else 'READ COMMITTED'}",
             # So that nobody can put another table, function or operator in the place of ours and of the server's:
-            # ``pg_catalog`` comes first by itself, temporary tables last.
+            # ``pg_catalog`` comes first unnamed, temporary tables last.
             f'SET LOCAL search_path = "{self._schema}", pg_temp',
             f"SET LOCAL statement_timeout = {statement_ms:d}",
             f"SET LOCAL lock_timeout = {lock_ms:d}",

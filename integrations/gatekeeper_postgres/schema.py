@@ -123,7 +123,7 @@ def add_embeddings(transaction: PostgresTransaction, schema: str) -> None:
 
 
 def index_dimensions(transaction: PostgresTransaction, schema: str, dimensions: int, vectors: VectorType) -> None:
-    """Make the index of vectors of a dimension, where there is none yet and there are not too many of others."""
+    """Make the index of vectors of a dimension, unless it exists or others are too many."""
     names = {name for (name,) in transaction.rows(_RELATIONS, schema)}
     others = sum(name.startswith("memories_near_") for name in names)
     if f"memories_near_{dimensions:d}" not in names and others < MAX_INDEXED_DIMENSIONS:

@@ -41,7 +41,7 @@ from gatekeeper_postgres.schema import NEWEST, SchemaState
 from gatekeeper_postgres.vectors import VectorType, as_text
 
 MAX_NAME_BYTES = 400
-"""Longest name that stands in an index as it is. Source: ours; an index takes rows of up to 2,704 bytes, and the widest
+"""Longest name that an index takes unchanged. Source: ours; an index takes rows of up to 2,704 bytes, and the widest
 of ours holds four names."""
 
 EXACT_UP_TO = 1_000
@@ -243,7 +243,7 @@ class PostgresStore(TableStore):
 
     @staticmethod
     def _key(name: str) -> bytes:
-        r"""Return a name as it stands in an index: its bytes, or of a long one a hash, which no other name can be.
+        r"""Return a name as an index stores it: its bytes, or of a long one a hash, which no other name can be.
 
         Source: BLAKE2b, 256 bits; no encoded text begins with the byte 255.
 

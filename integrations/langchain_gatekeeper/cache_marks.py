@@ -59,7 +59,7 @@ def marked_request(
     if plan.end and room > 0:
         changed["model_settings"] = {**request.model_settings, _KEY: dict(EPHEMERAL)}
         room -= 1
-    # Anthropic's middleware, if it stands behind this one, marks tools, system message and end: with a mark before the
+    # Anthropic's middleware, if it follows this one, marks tools, system message and end: with a mark before the
     # end of the system message and one on the body there would be five.
     if not is_theirs and room > 0 and not (is_system_extended and plan.body is not None):
         marked |= marked_contents(contents[:1], [0], room=1, behind=contents[1:])

@@ -166,7 +166,7 @@ class EditGuard:
 
 
 class _Delaying(Middleware):
-    """An editor behind which a guard stands."""
+    """An editor followed by a guard."""
 
     _edit_guard: EditGuard
 

@@ -176,7 +176,7 @@ def as_messages(value: Any) -> list[BaseMessage]:
     """
     if isinstance(value, (list, tuple)) and all(issubclass(kind, BaseMessage) for kind in {*map(type, value)}):
         return list(value)  # LangChain looks at each of them for much longer
-    # A message or a text by itself can be iterated over as well, and would come apart.
+    # A single message or a text can be iterated over as well, and would come apart.
     return convert_to_messages([value] if isinstance(value, (str, BaseMessage)) else value)
 
 

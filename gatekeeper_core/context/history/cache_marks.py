@@ -1,4 +1,4 @@
-"""Where the marks of Anthropic's prompt cache go in what a view sends.
+"""The places of the marks of Anthropic's prompt cache in what a view sends.
 
 ::
 
@@ -45,7 +45,7 @@ class MarkPlan(NamedTuple):
 def plan_marks(view: HistoryView, *, blocks: Sequence[int], answered: int | None) -> MarkPlan:
     """Return where marks pay.
 
-    The end is worth a mark inside a run, where each step reads all of the step before, and where nothing stands in the
+    The end is worth a mark inside a run, where each step reads all of the step before, and where nothing is in the
     prompt for this one call: with recalled turns, or a selection that is rebuilt for each question, what is written
     behind them is never read.
 
@@ -93,9 +93,9 @@ def mark_cached(
         return sent
     contents = [item.get("content") for item in sent]
     in_run = sent[-1]["role"] == "assistant" or "tool_result" in map(kind_of, blocks_of(sent[-1]))
-    said = (at for at in reversed(range(len(sent))) if sent[at]["role"] == "assistant")
+    answers = (at for at in reversed(range(len(sent))) if sent[at]["role"] == "assistant")
     blocks = [max(1, len(blocks_of(item))) for item in sent]
-    plan = plan_marks(view, blocks=blocks, answered=next(said, None) if in_run else None)
+    plan = plan_marks(view, blocks=blocks, answered=next(answers, None) if in_run else None)
     places = (plan.body, len(sent) - 1 if plan.end else None, plan.between)
     room = at_most - sum(1 for content in contents for _ in marks_in(content))
     marked = marked_contents(contents, [place for place in places if place is not None], room=room)

@@ -42,7 +42,7 @@ class History(NamedTuple):
         summaries: positions of the summaries of folded messages.
         provider_stop: messages before this position are the provider's, which has compacted or stores them: they
             belong to the head, and are sent as they are.
-        provider_free: messages before this one cost nothing: something else stands for them.
+        provider_free: messages before this one cost nothing: something else replaces them.
         pinned: position of each message of a past turn that is always sent, and its form without the rest of the turn.
         required: past turns that are always sent whole where they fit.
     """

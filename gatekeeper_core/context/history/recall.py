@@ -153,12 +153,12 @@ _TAG = "earlier_turns"
 
 
 def render_recalled(turns: Sequence[int], past: Sequence[Turn], selection: Selection | None, *, question: str) -> str:
-    """Return some past turns as a block that stands before the question in the user's message.
+    """Return some past turns as a block for the user's message, before the question.
 
     Args:
         turns: their ids.
         past: the finished turns.
-        selection: has the excerpts; a turn that it has not cut is told whole.
+        selection: has the excerpts; a turn that it has not cut is quoted whole.
         question: tells the language.
     """
     cut = {turn.turn_id: turn for turn in selection.turns if turn.trimmed} if selection else {}

@@ -7,7 +7,7 @@
     system · user · summary                             · call · results   · open call
 
 A round is an assistant message that calls tools, with the results of its calls. It is folded whole or not at all, so a
-list that a provider accepted is accepted afterwards. The marks of a summary say what it stands for, never its text: a
+list that a provider accepted is accepted afterwards. The marks of a summary say what it replaces, never its text: a
 person may type the same words. It keeps the pointers of what is folded, except those that a tool made up.
 """
 
@@ -39,7 +39,7 @@ from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 MAX_POINTERS = 256
 """Most pointers that a summary carries; the oldest go first. Source: ours; about 3,500 tokens of cl100k."""
 
-_MAX_SUMMARY_TOKENS = 1000  # told to a summarizer, where there is room. Source: as SummaryConfig.max_summary_tokens
+_MAX_SUMMARY_TOKENS = 1000  # asked of a summarizer, where there is room. Source: as SummaryConfig.max_summary_tokens
 _REACH = "user_messages_before_last"
 _TAG = "earlier_rounds"
 _POINTERS = LazyPattern(r"\[\[wm:[a-z2-7]{16}\]\](?: \[\[wm:[a-z2-7]{16}\]\])*")
@@ -53,7 +53,7 @@ class Round(NamedTuple):
         calls: how many calls the message makes.
         answered: whether each of them has its result.
         narration: positions of the plain assistant messages directly before it, system messages aside: what was said on
-            the way. It is folded with the round; an answer that a user message follows is none.
+            the way. It is folded with the round; an answer that a user message follows does not count.
     """
 
     positions: tuple[int, ...]
@@ -153,13 +153,13 @@ def as_summary(message: Message) -> Message:
 
 
 def counts_of(message: Message) -> Counts:
-    """Return what a summary stands for; a count that is no whole number of at least 0 is 0."""
+    """Return the counts of a summary; a count that is no whole number of at least 0 is 0."""
     marks = (message.metadata.get(name) for name in ("rounds", "tool_calls", "messages"))
     return Counts(*(mark if type(mark) is int and mark > 0 else 0 for mark in marks))
 
 
 def counts_in(messages: Iterable[Message]) -> Counts:
-    """Return what all summaries among messages stand for."""
+    """Return the counts of all summaries among messages."""
     total = Counts()
     for message in messages:
         if is_summary(message):
@@ -168,7 +168,7 @@ def counts_in(messages: Iterable[Message]) -> Counts:
 
 
 def reach_of(message: Message) -> int:
-    """Return how many user messages stand between a summary and the last message that it stands for."""
+    """Return how many user messages are between a summary and the last message that it replaces."""
     reach = message.metadata.get(_REACH)
     return reach if type(reach) is int and reach > 0 else 0
 
@@ -244,9 +244,9 @@ def fold(
     working_memory: Container[str] | None,
     others: Collection[int] = (),
 ) -> Folding:
-    """Return a conversation in which one summary message stands for these rounds, and for messages in other positions.
+    """Return a conversation with one summary message for these rounds, and for messages in other positions.
 
-    No summarizer is asked: see :func:`with_summary`. What is told in earlier summaries stays.
+    No summarizer is asked: see :func:`with_summary`. The text of earlier summaries stays.
     """
     earlier = [at for at, message in enumerate(messages) if is_summary(message)]
     apart = frozenset(others).difference(earlier)
@@ -257,7 +257,7 @@ def fold(
     gone = sorted(folded.union(earlier))
     stays = sorted(set(range(len(messages))).difference(gone))
     place = bisect_left(stays, gone[0])
-    summaries = [messages[at] for at in earlier]  # one that other code wrote is told as it is
+    summaries = [messages[at] for at in earlier]  # one that other code wrote stays as it is
     earlier_text = [_read(one.text)[2] if any(counts_of(one)) else one.text for one in summaries]
     summary = summary_of(
         counts_in(messages).plus(counts),
@@ -308,7 +308,7 @@ def with_summary(
 
 
 def our_pointers(messages: Iterable[Message], working_memory: Container[str] | None = None) -> tuple[str, ...]:
-    """Return the ids of the pointers in messages that open something, each once where it stands last.
+    """Return the ids of the pointers in messages that open something, each once, in its last place.
 
     A tool can write anything, also what reads as a pointer. With a working memory those count that it holds, wherever
     they stand; without one those in results that were compressed, and on the line of pointers of an earlier summary. Of
@@ -329,13 +329,13 @@ def our_pointers(messages: Iterable[Message], working_memory: Container[str] | N
 
 
 def without_body(summary: Message) -> Message:
-    """Return a summary without what is told in it: its placeholder and its pointers."""
+    """Return a summary without its body: its placeholder and its pointers."""
     heading, pointers, body = _read(summary.text)
     return replace(summary, content=_written(heading, pointers, "")) if body else summary
 
 
 def without_pointers(summary: Message, count: int) -> Message:
-    """Return a summary without so many of its oldest pointers; the same object if there is none to drop."""
+    """Return a summary without so many of its oldest pointers; the same object if it has none to drop."""
     heading, pointers, body = _read(summary.text)
     return replace(summary, content=_written(heading, pointers[count:], body)) if pointers and count else summary
 
@@ -345,14 +345,14 @@ def _written(heading: str, pointers: Sequence[str], body: str) -> str:
 
 
 def _read(text: str) -> tuple[str, tuple[str, ...], str]:
-    """Return the placeholder of a summary, the ids on the line of its pointers, and what is told behind them."""
+    """Return the placeholder of a summary, the ids on the line of its pointers, and its body."""
     heading, _, rest = text.partition("\n")
     line, _, body = rest.partition("\n")
     return (heading, pointers_in(line), body) if _POINTERS.fullmatch(line) else (heading, (), rest)
 
 
 def _reach(messages: Sequence[Message], gone: Sequence[int], behind: Sequence[int]) -> int:
-    """Return how many user messages behind a summary stand before the last message that it stands for."""
+    """Return how many user messages behind a summary precede the last message that it replaces."""
     users = [at for at, message in enumerate(messages) if message.role == "user" and not is_summary(message)]
     last = gone[-1]
     for at in gone:
@@ -362,7 +362,7 @@ def _reach(messages: Sequence[Message], gone: Sequence[int], behind: Sequence[in
 
 
 def summary_of(counts: Counts, locale: Locale, *, pointers: Sequence[str] = (), body: str = "") -> Message:
-    """Return a summary: a placeholder, a line of the pointers with these ids, and what is told behind them."""
+    """Return a summary: a placeholder, a line of the pointers with these ids, and its body."""
     marks: dict[str, str | int] = {
         "synthetic": FOLDED,
         "rounds": counts.rounds,

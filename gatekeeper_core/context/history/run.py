@@ -130,7 +130,7 @@ def shrink_run(
     give way so that ``past_tokens`` of past turns fit beside them; results are cut only where the run alone is over it.
     ``tokens_at`` gives the cost of the message at a position; ``request`` has the question, the language and whether
     results are cut. With ``prices`` results are also compressed where that is cheaper; then ``before_tokens``, what
-    stands before the run, must be the same at each of its steps. What ``compress_result`` raises passes. ``kept`` holds
+    precedes the run, must be the same at each of its steps. What ``compress_result`` raises passes. ``kept`` holds
     the run of the step before, which then goes on; without it the run is read from its first message.
     """
     whole = sum(map(tokens_at, positions))
@@ -161,11 +161,11 @@ def shrink_run(
 class RunBill:
     """The input bill of a run, call by call, ours beside that of everything sent; the cache stays warm.
 
-    Prompts are in tokens, with what stands before the run; money is in dollars.
+    Prompts are in tokens, with what precedes the run; money is in dollars.
 
     Args:
         prices: of the model.
-        before_tokens: what stands before the run; the cache holds it when the run begins.
+        before_tokens: what precedes the run; the cache holds it when the run begins.
     """
 
     __slots__ = ("_cached", "_changed", "_full_tokens", "_prices", "before", "everything", "paid")
@@ -459,7 +459,7 @@ class _GrowingRun:
         self._recount()
 
     def _recount(self) -> None:
-        """Leave out the rounds that save nothing any more, and count anew what the others do."""
+        """Leave out the rounds that save nothing any more, and recount what the others save."""
         costs = self._ledger.measures[1].costs
         while self._old and not self._old[0].gain(costs):
             self._settled = self._old.pop(0).places[-1] + 1

@@ -130,7 +130,7 @@ class Shrinking:
                 summarizer=self._summarizer,
                 token_counter=measure.counter,
                 locale=self.locale,
-                room=room if room >= 0 else math.inf,  # what stays is over the limit by itself: it may be cut yet
+                room=room if room >= 0 else math.inf,  # what stays is over the limit alone: it may be cut yet
             )
             self.ledger = ledger.folded(folding.messages, folding.sources)
         self._folding = folding
@@ -146,7 +146,7 @@ class Shrinking:
         self.shortened += cut_texts(self.ledger, places, locale=self.locale, share=share, floors=floors)
 
     def trim(self, *, pointers: bool = True) -> None:
-        """Take from each summary what was told in it, then as many of its oldest pointers as the limits ask for."""
+        """Take from each summary its body, then as many of its oldest pointers as the limits ask for."""
         places = [place for place, message in enumerate(self.ledger.messages) if is_summary(message)]
         for place in places:
             self.ledger.put(place, without_body(self.ledger.messages[place]))

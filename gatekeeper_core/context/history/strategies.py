@@ -349,7 +349,7 @@ def _each_with_room(turns: Iterable[int], costs: Sequence[int] | Mapping[int, in
 def newest_turns(costs: Sequence[int], *, budget_tokens: int) -> tuple[int, ...]:
     """Return the positions of the newest turns that fit together, oldest first.
 
-    A turn that is over the budget by itself is passed over; from the newest other turn on the window has no hole and
+    A turn that is over the budget alone is passed over; from the newest other turn on the window has no hole and
     ends before the first turn for which the rest of the budget is too small. So it is empty only when no turn fits.
 
     Args:

@@ -289,7 +289,7 @@ class _Reader:
 def masked(text: str) -> str:
     """Return a text of the same length with what is quoted, code, or in a marked block blanked out."""
     spans = [match.span() for match in _QUOTED.finditer(text)]
-    # A block lies between an opening mark and the next closing mark of its name; the outermost only.
+    # A block is between an opening mark and the next closing mark of its name; the outermost only.
     marks = list(_TAG.finditer(text)) if "</" in text else []
     closing: dict[str, list[int]] = {}
     for match in marks:

@@ -217,7 +217,7 @@ class LongTermMemory:
         return count
 
     def get(self, scope: MemoryScope, memory_id: str) -> Memory:
-        """Return the memory with an id, current or superseded; raise KeyError if there is none."""
+        """Return the memory with an id, current or superseded; raise KeyError for an unknown one."""
         _check_scope(scope)
         return self._stored(scope, memory_id).memory
 

@@ -77,13 +77,13 @@ class SummaryUpdate(NamedTuple):
     """The result of an update.
 
     Attributes:
-        summary: the summary that holds for the conversation now, None if there is none.
-        status: ``none`` (there is none yet, and none is due), ``current`` (nothing was due), ``updated``, ``rebuilt``
+        summary: the summary of the conversation as it is now, if there is one.
+        status: ``none`` (no summary yet, and none due), ``current`` (nothing was due), ``updated``, ``rebuilt``
             (the stored one was damaged, or of messages that are no longer there), ``busy`` (another caller is at it for
             longer than could be waited), ``unsaved`` (made, and the store did not take it),
             ``failed`` (the store, or the model).
         reason: one word or the type of an error: ``damaged``, ``changed``, ``conflict``, ``empty``, ``not_text``,
-            ``too_long``, ``unsupported``, ``error: <type>``; "" if there is none.
+            ``too_long``, ``unsupported``, ``error: <type>``; "" otherwise.
         unsupported: names and figures in a model's text that no message contains.
     """
 
@@ -162,7 +162,7 @@ class ThreadSummary:
         self._running: WeakValueDictionary[tuple[str, str, str, int], Lock] = WeakValueDictionary()
 
     def get(self, thread: Thread) -> Summary | None:
-        """Return the stored summary, None if there is none, the store fails or what was read has changed."""
+        """Return the stored summary; None without one, where the store fails or what was read has changed."""
         return self._load(thread).summary
 
     def update_if_needed(

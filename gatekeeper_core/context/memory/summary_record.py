@@ -82,7 +82,7 @@ class Summary:
         tokens: cost of ``text`` by its writer's counter.
         version: of the record in the store, 0 where it was not saved.
         locale: language of the headings.
-        model_text: text written by a model, "" if there is none.
+        model_text: text written by a model, "" without one.
         model_upto_seq: sequence number of the newest message that the model knew of, -1 for none.
         checkpoints: sequence numbers at which the summary was brought up to date, each with the digest of all messages
             up to there; the last one is ``upto_seq``.
@@ -269,7 +269,7 @@ def fit_summary(summary: Summary, budget_tokens: int, *, token_counter: TokenCou
 def _take(summary: Summary, room: int, counter: Callable[[str], int]) -> list[SummaryItem]:
     """Return the sentences that are taken, in the order in which they are: shares first, then the rest.
 
-    What a sentence is worth falls with each time that its terms were told before. A decision counts three times, a
+    What a sentence is worth falls with each earlier use of its terms. A decision counts three times, a
     preference one and a half; a little more counts what the user said, and what was said late.
     """
     lines = {item: counter(f"- {item.text}\n") for item in summary.items}

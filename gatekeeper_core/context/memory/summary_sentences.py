@@ -164,7 +164,7 @@ def _section_of(text: str, speaker: Speaker) -> tuple[Section | None, float]:
         section = "preferences"
     elif not asks and (_SETTLED.search(low) or (speaker == "user" and _CHOSEN.search(low))):
         section = None if _UNDECIDED.search(low) else "decisions"
-    if section:  # beside the wording stands what it is about: "let's do it" says nothing by itself
+    if section:  # beside the wording is what it is about: "let's do it" says nothing alone
         subject = _subject(low, section)
         if _DIGIT.search(low) or (any(map(_is_uncommon, subject)) if section == "decisions" else subject):
             return section, 0.0
@@ -172,7 +172,7 @@ def _section_of(text: str, speaker: Speaker) -> tuple[Section | None, float]:
         return None, 0.0
     weight = detail_weight(text)
     if weight >= _DETAIL_THRESHOLD and not (speaker == "user" and is_request(text)):
-        return "details", weight  # what is asked for is none
+        return "details", weight  # a request is no detail
     information = sentence_weight(text)
     return ("facts", information.score) if information.is_fact else (None, 0.0)
 

@@ -143,7 +143,7 @@ class TaskTracker:
     ) -> ActiveTask:
         """Return the task with the requests of all user messages read, the newest one included.
 
-        A request becomes the goal where there is none, where it says so itself ("new task: …", 先不做这个，改成…), and
+        A request becomes the goal if the task has none, where it says so itself ("new task: …", 先不做这个，改成…), and
         where the gate says ``switch``, unless it corrects a misunderstanding. Every other request is a sub-request.
         Without a verdict, a wording such as "new topic" counts as a switch.
 
@@ -166,7 +166,7 @@ class TaskTracker:
                 if at == newest:
                     before = ActiveTask(goal=goal, sub_requests=task.sub_requests, since_seq=since_seq, upto_seq=at - 1)
                     task = replace(task, before=before)
-                # A message that stands for others is nobody's words.
+                # A summary is nobody's words.
                 is_users = message.role == "user" and "synthetic" not in message.metadata
                 if not is_users or not (request := read_request(message.text)):
                     continue

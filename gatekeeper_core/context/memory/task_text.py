@@ -135,9 +135,9 @@ class ClearedStep(NamedTuple):
 
 
 def cleared_steps(thread: Thread, task: ActiveTask) -> tuple[ClearedStep, ...]:
-    """Return the finished steps that stand for messages, oldest first, with the ranges of what need not be sent.
+    """Return the finished steps that replace messages, oldest first, with the ranges of what need not be sent.
 
-    A turn that lies wholly in a step is left out whole. Of other turns, of the newest one, and of those with the goal
+    A turn that is wholly in a step is left out whole. Of other turns, of the newest one, and of those with the goal
     or a sub-request, only rounds of tool use (each whole) and the assistant's texts go. System messages always stay. So
     a list that a provider accepts is accepted without the cleared messages.
 

@@ -72,7 +72,7 @@ class Thread:
 
     @property
     def last_seq(self) -> int:
-        """Sequence number of the newest message, -1 if there is none."""
+        """Sequence number of the newest message, -1 for an empty thread."""
         return len(self.messages) - 1
 
     def digests(self, seqs: Collection[int]) -> dict[int, str]:
@@ -81,7 +81,7 @@ class Thread:
         What was derived from a conversation holds as long as the digest up to there is the same; ids and marks of
         messages are not in it.
 
-        -1 stands for no message at all; numbers past the end are not in the result.
+        -1 means no message at all; numbers past the end are not in the result.
 
         Source: BLAKE2b, 128 bits, over the digest up to the message before and the text of the message.
 
@@ -141,7 +141,7 @@ class NewRecord(NamedTuple):
 
 
 def load_record(store: RecordStore, thread: Thread, kind: str) -> DerivedRecord | None:
-    """Return the newest record of a kind of a thread, None if there is none; raises what the store raises."""
+    """Return the newest record of a kind of a thread, or None; raises what the store raises."""
     check_type("thread", thread, Thread)
     return store.load_record(thread.tenant, thread.id, kind)
 
@@ -151,7 +151,7 @@ def update_record(
 ) -> DerivedRecord | None:
     """Change a record of a thread and return it as it is stored now; of two writers no one undoes the other's change.
 
-    ``change`` returns the record to save in the place of the stored one (None if there is none), or None to leave it.
+    ``change`` returns the record to save in the place of the stored one (None without one), or None to leave it.
     It is called again whenever another writer was faster.
 
     Raises:

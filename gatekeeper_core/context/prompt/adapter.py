@@ -152,7 +152,7 @@ class ThreadRequests(Generic[Item]):
             system: the system message, where the framework has it apart from the history.
 
         Raises:
-            BudgetError: what must be sent is over the budget by itself, and ``on_error`` is ``raise``.
+            BudgetError: what must be sent is over the budget alone, and ``on_error`` is ``raise``.
             ConfigError: a number is out of range.
             TypeError: an argument has the wrong type.
         """

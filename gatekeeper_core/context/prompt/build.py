@@ -106,7 +106,7 @@ def build_prompt(
     """Return the prompt for a question; see ``ContextBuilder.build``.
 
     Raises:
-        BudgetError: what must be sent is over the budget by itself.
+        BudgetError: what must be sent is over the budget alone.
     """
     config, count, log = parts.config, parts.count, options.debug
     tell(BUILD_STARTED, budget_tokens=config.total_budget, history=config.history.strategy, log=log)

@@ -45,7 +45,7 @@ def render_parts(
     Args:
         messages: the messages; calls and results belong together (``exchanges.py``).
         provider: who is to read them.
-        pin: position of the pin, None if there is none.
+        pin: position of the pin, if there is one.
         pin_as: its role; None: as the module says. ``system`` and ``developer`` are one role here (a provider's package
             sends the one or the other); ``user_suffix`` adds it to the message before it.
 

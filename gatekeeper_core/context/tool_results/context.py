@@ -22,7 +22,7 @@ class ResultContext(NamedTuple):
 
     Attributes:
         tool_name: the tool whose call it answers; None if no call is found and the message names none.
-        query: the newest text of the user, in a run the question; None if there is none.
+        query: the newest text of the user, in a run the question, if there is one.
         live: ids of the pointers in the window, new ones among them: their texts must not be evicted.
             Anybody may have written them, so an id says nothing about what is kept.
         age_rounds: how many answered rounds are newer, at least 0.
@@ -45,7 +45,7 @@ ResultCompressor = Callable[[Message, ResultContext], str]
 def memory_of(owner: object, thread_id: str | None = None, *, tenant: str = "default") -> WorkingMemory | None:
     """Return the working memory for a thread: ``owner`` itself, that of a compressor, or the thread's own; else None.
 
-    A thread without a name has none of ``ThreadMemories``: nobody could be told from anybody else.
+    A thread without a name has none of ``ThreadMemories``: all such threads would share it.
 
     Raises:
         ConfigError: a name is empty.
@@ -106,7 +106,7 @@ class ToolResults:
         """Return a tool message with a shorter text, marked as compressed, or None where it stays as it is.
 
         Compressed results, readings of working memory and media stay. A pointer in the result itself is defused: it
-        is none of ours.
+        is not ours.
 
         Raises:
             TypeError: the compressor returned no text.

@@ -28,7 +28,7 @@ class Task(NamedTuple):
     """The limits and the query of a digest.
 
     Attributes:
-        query: matches lines with the user's question; empty where there is none.
+        query: matches lines with the user's question; empty without one.
         budget_tokens: what the digest should cost; failures and matches come first.
         counter: counts tokens.
     """

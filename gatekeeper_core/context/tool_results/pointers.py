@@ -116,7 +116,7 @@ def defused(text: str, known: Collection[str] = ()) -> str:
 
 
 def one_line(text: str, *, max_chars: int = _PREVIEW_CHARS) -> str:
-    r"""Return the beginning of a text on one line that stands safely between double quotes.
+    r"""Return the beginning of a text on one line, safe between double quotes.
 
     White space becomes one space, a double quote a single one; control and format characters, surrogates and private
     ones are removed; pointers are defused.

@@ -55,7 +55,7 @@ class QueryMatcher:
     def spans(self, text: str, *, limit: int) -> list[tuple[int, int]]:
         """Return where anchors may stand in a text, at most so many: all places of the longest ones first.
 
-        An anchor that stands in more places than that is ignored: it tells nothing.
+        An anchor in more places than that is ignored: it says nothing.
         """
         low = lowered(text) if self._starts else ""
         spans: list[tuple[int, int]] = []

@@ -86,7 +86,7 @@ def sample_rows(text: str, query: QueryMatcher, *, max_chars: int) -> tuple[Tabl
     misses = 0
 
     def read(place: int) -> int:
-        """Return how many characters of a row were read; 0 where it was read before, or is none."""
+        """Return how many characters of a row were read; 0 where it was read before, or is no row."""
         nonlocal misses
         if place < 0 or misses > _MISSES + len(rows):
             return 0

@@ -149,7 +149,7 @@ def _stands_in(low: str, words: Sequence[str]) -> bool:
 
 
 def _places(low: str, word: str) -> Iterator[int]:
-    """Yield where a word stands in a lower-case text as a word of its own, or as the end of a longer one."""
+    """Yield the places of a word in a lower-case text, alone or at the end of a longer one."""
     at = low.find(word)
     while at >= 0:
         bordered = word not in _NO_LETTER_BEFORE or not low[max(0, at - 1) : at].isalpha()

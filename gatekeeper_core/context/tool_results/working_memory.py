@@ -191,7 +191,7 @@ class WorkingMemory:
         return pointer
 
     def load(self, pointer: str) -> str | None:
-        """Return a full stored text, or None if there is none; for programs, not for models.
+        """Return a full stored text, or None; for programs, not for models.
 
         Raises:
             TypeError: ``pointer`` is not a str.

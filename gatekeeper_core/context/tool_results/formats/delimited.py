@@ -19,7 +19,7 @@ _FIELDS = "#Fields: "  # Source: Hallam-Baker and Behlendorf, Extended Log File 
 
 
 def delimiter_of(lines: Sequence[str]) -> str | None:
-    """Return the character that cuts each of some lines into as many cells, or None if there is none.
+    """Return the character that cuts each of some lines into as many cells, or None.
 
     Columns that are aligned by spaces are cut at two spaces or more. With only two or three columns the first line
     has to look like a head: short cells without digits.

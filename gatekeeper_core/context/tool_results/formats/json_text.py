@@ -10,7 +10,7 @@ r"""JSON read and written without changing a value, and the table form, which wr
 
 * The first line counts the rows, the second names the columns, each further line is one object.
 * A column's name is a key, or keys joined by ``.`` for an object in an object; a key that is more than letters, digits,
-  ``_`` and ``-`` stands in JSON quotation marks. ``:s`` marks a column of strings. ``=`` gives the one value that all
+  ``_`` and ``-`` is in JSON quotation marks. ``:s`` marks a column of strings. ``=`` gives the one value that all
   rows share: such a column has no cells.
 * A cell is JSON, except that a string may stand bare: where it holds no comma, quotation mark, bracket, control
   character or outer space and cannot be read as another JSON value; in a ``:s`` column it may look like one.
@@ -54,7 +54,7 @@ def _checked_object(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
     return value
 
 
-# Keeps numbers as they are written and refuses a key that stands twice in an object.
+# Keeps numbers as they are written and refuses a key that is twice in an object.
 _DECODER = JSONDecoder(parse_int=Number, parse_float=Number, parse_constant=Number, object_pairs_hook=_checked_object)
 
 
@@ -136,7 +136,7 @@ class Column(NamedTuple):
 
 
 def key_text(key: str) -> str:
-    """Return a key as it stands in a column's name: bare where it can, else as a JSON string."""
+    """Return a key as written in a column's name: bare where it can, else as a JSON string."""
     return key if _BARE_KEY.fullmatch(key) else write_json(key)
 
 
@@ -201,7 +201,7 @@ def row_text(row: Mapping[Path, JsonValue], columns: Iterable[Column], write: Ca
 
 
 def cell(value: JsonValue, strings: bool) -> str:
-    """Return a value as it stands in a cell of a column, of strings only or of any values."""
+    """Return a value as written in a cell of a column, of strings only or of any values."""
     if type(value) is str and _BARE.fullmatch(value) and (strings or not _LOOKS_LIKE_JSON.match(value)):
         return value
     return write_json(value)

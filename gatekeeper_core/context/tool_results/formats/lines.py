@@ -31,7 +31,7 @@ _CONTINUES = LazyPattern(r"\s+\S|(?:Caused by|During handling|Traceback|\.\.\. \
 
 
 def digest_lines(lines: Lines, task: Task) -> Digest | None:
-    """Return a digest of lines, or None if all of them fit; ``…×n`` stands for n lines of a template."""
+    """Return a digest of lines, or None if all of them fit; ``…×n`` means n lines of a template."""
     texts, last = lines.texts, len(lines.texts) - 1
     templates = templates_of(texts)
     selection = KeptLines(lines, task)

@@ -78,7 +78,7 @@ class _Entry(NamedTuple):
 def digest_listing(lines: Lines, task: Task) -> Digest:
     """Return a digest of the lines of a search or a listing."""
     entries: dict[int, _Entry] = {}
-    headings: dict[str, int] = {}  # by folder, where the line stands that names it
+    headings: dict[str, int] = {}  # by folder, the place of the line that names it
     folder = ""
     for at, line in enumerate(lines.texts):
         bare = line.rstrip("\r")

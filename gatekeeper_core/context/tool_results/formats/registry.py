@@ -107,7 +107,7 @@ class Sample:
         return not has_lines and len(_SENTENCE_END.findall(piece)) < len(piece) / 400
 
     def is_test(self) -> bool:
-        """Return whether the lines are those of a run of tests, or a few of them are and a summary stands at an end."""
+        """Return whether the lines are those of a run of tests, or a few of them are and a summary is at an end."""
         tested = self.share(lambda line: _TEST_LINE.match(line) or _TEST_RESULT.search(line))
         ends = self.text[:1_000] + self.text[-3_000:]
         return tested >= 0.4 or (tested >= 0.03 and _TEST_SUMMARY.search(ends) is not None)

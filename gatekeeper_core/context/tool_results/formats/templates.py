@@ -90,7 +90,7 @@ def has_words(text: str) -> bool:
 
 
 def idfs(counts: Mapping[str, int]) -> dict[str, float]:
-    """Return the idf of each text of a column by how often it stands there."""
+    """Return the idf of each text of a column, by its frequency there."""
     total = sum(counts.values())
     return {text: math.log(total / count) for text, count in counts.items()}
 

@@ -172,7 +172,7 @@ def role_of(message: ChatMessage) -> Role:
 
 
 def text_of(question: Question) -> str | None:
-    """Return the text of a question from an engine or agent, None if there is none.
+    """Return the text of a question from an engine or agent, or None.
 
     >>> text_of(ChatMessage("hello")), text_of("  "), text_of(None)
     ('hello', None, None)
@@ -211,7 +211,7 @@ def _calls(blocks: Iterable[Any], extra: Mapping[str, Any]) -> tuple[ToolCall, .
         listed = ()
     others = [read_call(item) for item in listed if item is not None]
     if legacy is not None:
-        # OpenAI's first form has no id: the function's name stands in for it, in the call and in its result.
+        # OpenAI's first form has no id: the function's name takes its place, in the call and in its result.
         call = read_call(legacy)
         others.append(replace(call, id=call.name))
     return calls + tuple(call for call in others if (call.id or (call.name, call.arguments)) not in ids)
