@@ -356,8 +356,8 @@ def _read_content(content: object, trusted: bool) -> str | tuple[Part, ...]:
             parts.append(TextPart(_expect(part.get(key), str, f"{where}.{key}", "text")))
         else:
             tokens = part.get("tokens") if trusted else None
-            known = type(tokens) is int and tokens >= 0
-            parts.append(MediaPart(MEDIA_TYPES.get(kind, "other"), tokens if known else None))
+            is_count = type(tokens) is int and tokens >= 0
+            parts.append(MediaPart(MEDIA_TYPES.get(kind, "other"), tokens if is_count else None))
     return tuple(parts)
 
 

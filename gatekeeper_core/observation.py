@@ -60,7 +60,7 @@ def add_observer(observer: Observer) -> None:
             raise TypeError(f"an observer has a method {name}, got {type(observer).__name__}")
     global _observers  # like the handlers of `logging`: one list for the process
     with _lock:
-        if not any(known is observer for known in _observers):
+        if not any(other is observer for other in _observers):
             _observers = (*_observers, observer)
 
 

@@ -47,10 +47,10 @@ class TokenBudgetTracker:
         """
         check_str("category", category)
         check_tokens("tokens", tokens)
-        taken = self._breakdown.get(category, 0) + tokens
-        if self.used + tokens > self._total or taken > self._caps.get(category, self._total):
+        total = self._breakdown.get(category, 0) + tokens
+        if self.used + tokens > self._total or total > self._caps.get(category, self._total):
             return False
-        self._breakdown[category] = taken
+        self._breakdown[category] = total
         return True
 
     @property

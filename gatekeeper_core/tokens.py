@@ -74,9 +74,9 @@ class _ForeignCounter:
 
     def __call__(self, text: str, /) -> int:
         key = text_key(text)
-        known = self._seen.get(key)
-        if known is not None:
-            return known
+        cached = self._seen.get(key)
+        if cached is not None:
+            return cached
         tokens: object = self._counter(text)
         if isinstance(tokens, bool) or not isinstance(tokens, int) or tokens < 0:
             name = _name_of(self._counter)

@@ -23,13 +23,13 @@ def row_of_model(name: str, rows: Mapping[str, Row]) -> Row | None:
     lowered = name.lower()
     plain = lowered.replace(".", "-")
     starts = [0, *(at + 1 for at, character in enumerate(lowered) if character in "/.:")]
-    known = []
+    keys = []
     for key in rows:
         wanted = key.lower().replace(".", "-")
         ends = [at + len(wanted) for at in starts if plain.startswith(wanted, at)]
         if ends and not all(wanted[-1:].isdigit() and plain[end : end + 1].isdigit() for end in ends):
-            known.append(key)
-    return rows[max(known, key=len)] if known else None
+            keys.append(key)
+    return rows[max(keys, key=len)] if keys else None
 
 
 MODEL_WINDOWS: Mapping[str, int] = {name: int(tokens) for name, tokens in rows("model_windows.tsv")}

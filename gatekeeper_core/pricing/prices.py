@@ -139,14 +139,14 @@ def read_prices(source: str | PathLike[str] | Mapping[str, Any]) -> Mapping[str,
 
 
 def _own_row(where: str, name: object, row: object) -> ModelPrices:
-    known = [field.name for field in fields(ModelPrices)]
+    names = [field.name for field in fields(ModelPrices)]
     example = '{"input": 3.0, "output": 15.0, "cache_read": 0.3}, in dollars per million tokens'
     if not isinstance(name, str) or not name or not isinstance(row, Mapping | ModelPrices):
         raise ConfigError(f"{where} must be the beginning of a model's name with a row such as {example}")
     if isinstance(row, ModelPrices):
         return row
-    if unknown := [str(key) for key in row if key not in known]:
-        raise ConfigError(f"{where}: unknown {', '.join(unknown)}; use {', '.join(known)}")
+    if unknown := [str(key) for key in row if key not in names]:
+        raise ConfigError(f"{where}: unknown {', '.join(unknown)}; use {', '.join(names)}")
     if missing := [key for key in ("input", "output") if key not in row]:
         raise ConfigError(f"{where} lacks {' and '.join(missing)}: use a row such as {example}")
     values = {"cache_read": row["input"], "cache_write": row["input"], **row}

@@ -305,7 +305,7 @@ def _quantities(readable: str) -> Iterable[Quantity]:
 def _anchors(token: str) -> Iterator[Anchor]:
     if not _is_wide_run(token):
         camel = _is_camel(token)
-        whole = (token.isalpha() and not camel) or "'" in token or "’" in token
+        is_word = (token.isalpha() and not camel) or "'" in token or "’" in token
         for term in _known_terms(token):
             is_token = term == token.casefold()
             kind: AnchorKind = "word" if term.isalpha() else "number" if term.isdigit() else "identifier"
@@ -313,7 +313,7 @@ def _anchors(token: str) -> Iterator[Anchor]:
                 kind = "identifier"
             elif kind == "identifier" and _VERSION.fullmatch(term):
                 kind = "version"
-            yield Anchor(term, (token if whole or is_token else term)[:_MAX_TOKEN], kind, term_weight(term))
+            yield Anchor(term, (token if is_word or is_token else term)[:_MAX_TOKEN], kind, term_weight(term))
         return
     plain = _simplified(token)
     written: dict[str, str] = {}  # how each pair and character was first written

@@ -125,10 +125,10 @@ def translated_terms(
     for own, needed, others in _words(terms):
         if among is not None and among.isdisjoint(own):
             continue
-        known = min(map(frequency, needed))
-        credit = _RARER_WEIGHT if known else _UNKNOWN_WEIGHT
+        least = min(map(frequency, needed))
+        credit = _RARER_WEIGHT if least else _UNKNOWN_WEIGHT
         for other in others:
-            if min(map(frequency, other)) <= known or not credit:
+            if min(map(frequency, other)) <= least or not credit:
                 continue
             if other[0].isascii():
                 yield from ((part, own, credit / len(other)) for part in other)

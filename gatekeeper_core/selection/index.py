@@ -67,14 +67,14 @@ class TurnIndex:
         self, user_terms: Mapping[str, int], assistant_terms: Mapping[str, int], *, texts: tuple[str, str] = ("", "")
     ) -> None:
         """Add the next turn: the counts of its terms, and how both texts begin, for the names of the speakers."""
-        base, known = len(self) << TURN_BITS, self._postings.get
+        base, get = len(self) << TURN_BITS, self._postings.get
         fresh = {
             term: base | (count if count < MAX_COUNT else MAX_COUNT) << FIELD_BITS for term, count in user_terms.items()
         }
         for term, count in assistant_terms.items():
             fresh[term] = fresh.get(term, base) | (count if count < MAX_COUNT else MAX_COUNT)
         for term, posting in fresh.items():
-            postings = known(term)
+            postings = get(term)
             if postings is None:
                 self._postings[term] = posting
             elif isinstance(postings, int):
@@ -227,10 +227,10 @@ class Scan:
 
     def _add(self, sums: dict[int, float], weight: float, postings: Iterable[int]) -> None:
         """Add what a term counts in a text of mean length to the turns that hold it: where most time is spent."""
-        values, known = self._values, sums.get
+        values, get = self._values, sums.get
         for posting in postings:
             turn = posting >> TURN_BITS
-            sums[turn] = known(turn, 0.0) + weight * values[posting & _COUNTS]
+            sums[turn] = get(turn, 0.0) + weight * values[posting & _COUNTS]
 
 
 def highest(values: Mapping[int, float], count: int) -> list[int]:

@@ -326,12 +326,12 @@ class Planner:
 
     def _send(self) -> None:
         """Send what is worth the price of the coverage, the most needed first; what lacks room takes the rest, cut."""
-        asked = 0.0 if self._fill else price_of(self.config.coverage)
-        price = self._price_within(asked)
+        coverage_price = 0.0 if self._fill else price_of(self.config.coverage)
+        price = self._price_within(coverage_price)
         heap, waiting = [], []
         for turn_id, need in self.needs.items():
             full = self.forms.full(turn_id).tokens
-            if need < self._least(turn_id) or not tokens_worth(need, full, asked):
+            if need < self._least(turn_id) or not tokens_worth(need, full, coverage_price):
                 self._leave(turn_id, "low_need")
             elif tokens_worth(need, full, price):
                 heap.append((-need, -turn_id))
@@ -340,7 +340,7 @@ class Planner:
             else:
                 waiting.append((-need, -turn_id))
         self._send_all(heap, price)
-        self._send_all(waiting, asked)
+        self._send_all(waiting, coverage_price)
 
     def _price_within(self, price: float) -> float:
         """Return a price, or the lowest higher one at which the budget holds all that is worth sending."""

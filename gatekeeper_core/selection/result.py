@@ -309,8 +309,8 @@ def _decision_dict(decision: Decision, *, with_meaning: bool) -> dict[str, Any]:
     values["signs"] = dict(decision.signs)
     if decision.score is not None:
         score = decision.score._asdict()
-        terms, whole, meaning = score.pop("terms"), score.pop("whole"), score.pop("meaning")
-        lists = {"matched": sorted(terms.matched), "related": sorted(terms.related), "whole": sorted(whole)}
+        terms, exact, meaning = score.pop("terms"), score.pop("whole"), score.pop("meaning")
+        lists = {"matched": sorted(terms.matched), "related": sorted(terms.related), "whole": sorted(exact)}
         values["score"] = {**score, "share": terms.share, **lists, **({"meaning": meaning} if with_meaning else {})}
     return values
 

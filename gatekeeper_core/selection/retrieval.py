@@ -289,7 +289,7 @@ class _Scoring:
 
     def _parts(self, turns: Iterable[int], hits: Mapping[int, Hits], near: Mapping[int, float]) -> Iterator[Score]:
         """Yield the scores of some turns as far as the index knows them."""
-        config, turn_count, whole = self._config, len(self._index), frozenset[str]()
+        config, turn_count, exact_terms = self._config, len(self._index), frozenset[str]()
         # What the weights of both sides were multiplied with.
         user_factor = self._sides[0] / config.user_weight if config.user_weight else 1.0
         assistant_factor = self._sides[1] / config.assistant_weight if config.assistant_weight else 1.0
@@ -305,12 +305,12 @@ class _Scoring:
             lex_user, lex_assistant = by_user * user_factor * user, by_assistant * assistant_factor * assistant
             lexical = config.user_weight * lex_user + config.assistant_weight * lex_assistant
             total = round(fit * (lexical + near[turn]) + config.recency_weight * late, 6)
-            parts = lex_user, lex_assistant, 0.0, late, near[turn], fit, total, self._terms_of(bits), whole
+            parts = lex_user, lex_assistant, 0.0, late, near[turn], fit, total, self._terms_of(bits), exact_terms
             yield Score(turn, *parts)
 
     def _read(self, score: Score) -> Score:
         """Return a score with its whole hits."""
-        exact, whole, text = 0.0, set(), ""
+        exact, exact_terms, text = 0.0, set(), ""
         for needs, sure, phrase, has_borders, written, idf in self._phrases:
             if needs and needs not in score.matched:
                 continue
@@ -320,9 +320,9 @@ class _Scoring:
                     continue
             exact += idf
             if written:
-                whole.add(written)
+                exact_terms.add(written)
         total = round(score.total + self._config.exact_weight * exact, 6)
-        return score._replace(exact=exact, whole=frozenset(whole), total=total) if exact else score
+        return score._replace(exact=exact, whole=frozenset(exact_terms), total=total) if exact else score
 
     def _terms_of(self, bits: int) -> MatchedTerms:
         """Return the part of the query that the hits of a turn, as bits, cover."""

@@ -58,8 +58,8 @@ class ChatError(GatekeeperError):
 
     def __str__(self) -> str:
         facts = {"HTTP": self.status, "code": self.code, "request": self.request_id}
-        known = ", ".join(f"{name} {value}" for name, value in facts.items() if value is not None)
-        return self.reason + (f" ({known})" if known else "") + (f": {self.advice}" if self.advice else "")
+        details = ", ".join(f"{name} {value}" for name, value in facts.items() if value is not None)
+        return self.reason + (f" ({details})" if details else "") + (f": {self.advice}" if self.advice else "")
 
 
 class ChatAuthError(ChatError):

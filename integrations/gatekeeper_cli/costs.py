@@ -107,8 +107,8 @@ class Dollars(NamedTuple):
         >>> Dollars.total([Dollars(1, 2, 3, 4), None, Dollars(4, 5, 6, 7)]), Dollars.total([None])
         (Dollars(full=5, window=7, selected=9, cached=11), None)
         """
-        known = [part for part in parts if part]
-        return cls(*map(sum, zip(*known, strict=True))) if known else None
+        priced = [part for part in parts if part]
+        return cls(*map(sum, zip(*priced, strict=True))) if priced else None
 
     @property
     def share_saved(self) -> float:
@@ -165,11 +165,11 @@ class Reported(NamedTuple):
     @classmethod
     def total(cls, parts: Iterable[Reported | None]) -> Reported | None:
         """Return the sums over the parts that are known; None without any."""
-        known = [part for part in parts if part]
-        if not known:
+        priced = [part for part in parts if part]
+        if not priced:
             return None
-        dollars = [part.dollars for part in known if part.dollars is not None]
-        counts = map(sum, zip(*(part[:5] for part in known), strict=True))
+        dollars = [part.dollars for part in priced if part.dollars is not None]
+        counts = map(sum, zip(*(part[:5] for part in priced), strict=True))
         return cls(*counts)._replace(dollars=sum(dollars) if dollars else None)
 
 

@@ -28,7 +28,7 @@ def demo(budget: Budget = _BUDGET_TOKENS, as_json: AsJson = False, lang: Lang = 
     selections = [gatekeeper.explain(question.text) for question in questions]
     answers = [*zip(questions, selections, strict=True)]
     if as_json:
-        print_json({"questions": [{"kind": asked.kind, "selection": one.to_dict()} for asked, one in answers]})
+        print_json({"questions": [{"kind": example.kind, "selection": one.to_dict()} for example, one in answers]})
         return
     first, topics = selections[0], topics_of(gatekeeper)
     count = sum(topic.returns_to is None for topic in topics)

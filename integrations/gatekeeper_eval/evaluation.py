@@ -352,8 +352,8 @@ def rebuild(
     if entry.part in _SIDES:
         request = answer_request(prompts, entry.part, config)
     else:
-        known = [ledger.get(answer_request(prompts, side, config).digest) for side in _SIDES]
-        whole, selected = (each.reply.text if each and each.reply else "" for each in known)
+        records = [ledger.get(answer_request(prompts, side, config).digest) for side in _SIDES]
+        whole, selected = (each.reply.text if each and each.reply else "" for each in records)
         first: Side = "whole" if entry.part == "judge_whole_first" else "selected"
         request = judge_request(prompts, whole, selected, first=first, config=config)
     if request.digest != entry.digest:

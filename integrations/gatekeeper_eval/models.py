@@ -83,9 +83,9 @@ class FunctionModel:
         """Return the answer of the function; of the one that the request names as its model, where there are more."""
         request = json.loads(body)
         function: Callable[..., Any] = self._others.get(request.get("model")) or self._function
-        said = function(request["messages"])
-        dump: Callable[[], object] | None = getattr(said, "model_dump", None)
-        return _reply_of(dump() if dump else said)
+        reply = function(request["messages"])
+        dump: Callable[[], object] | None = getattr(reply, "model_dump", None)
+        return _reply_of(dump() if dump else reply)
 
 
 class HttpModel:
@@ -113,11 +113,11 @@ class HttpModel:
             raise ModelRefusedError(str(error)) from error
 
 
-def _reply_of(said: object) -> Reply:
+def _reply_of(reply: object) -> Reply:
     """Return the reply that a text, or an answer in OpenAI's chat format, is."""
-    if isinstance(said, str):
-        said = {"choices": [{"message": {"content": said}}]}
-    choices = said.get("choices") if isinstance(said, Mapping) else None
+    if isinstance(reply, str):
+        reply = {"choices": [{"message": {"content": reply}}]}
+    choices = reply.get("choices") if isinstance(reply, Mapping) else None
     choice = choices[0] if isinstance(choices, list) and choices else None
     message = choice.get("message") if isinstance(choice, Mapping) else None
     if not isinstance(choice, Mapping) or not isinstance(message, Mapping):
@@ -128,4 +128,4 @@ def _reply_of(said: object) -> Reply:
     text = split_thinking(content)[1].strip() if isinstance(content, str) else ""
     if not text:
         raise ModelRefusedError("the model sent no text: raise its output limit if it thinks for long")
-    return Reply(text, read_usage(said))
+    return Reply(text, read_usage(reply))

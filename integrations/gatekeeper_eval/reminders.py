@@ -60,8 +60,8 @@ class LookBack(NamedTuple):
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-ready values."""
         named = {name: [each._asdict() for each in getattr(self, name)] for name in ("held", "missed")}
-        said = {"question": self.turn.question, "next_turn": self.turn.next_text}
-        return {"turn": list(self.turn.id), **said, **named, "missed_by_newest": len(self.missed_by_newest)}
+        texts = {"question": self.turn.question, "next_turn": self.turn.next_text}
+        return {"turn": list(self.turn.id), **texts, **named, "missed_by_newest": len(self.missed_by_newest)}
 
 
 class Reminders(NamedTuple):
@@ -107,7 +107,7 @@ def look_back(prompts: Prompts) -> LookBack:
     """Return which of the next user turn's corrections, quotes and names the selection holds, and which it does not."""
     turn = prompts.turn
     before, after = turn.messages[: turn.past], turn.messages[turn.past :]
-    past, asked = _Texts(before), _Texts(after)
+    past, question = _Texts(before), _Texts(after)
     corrects = read_cues(turn.next_text).correction is not None
     text = without_cues(turn.next_text) if corrects or prompts.goes_on else ""
     anchors = [anchor for anchor in extract_anchors(text) if anchor.weight >= _LEAST_WEIGHT]
@@ -126,7 +126,7 @@ def look_back(prompts: Prompts) -> LookBack:
     for run in runs:
         # A name has a pair that everyday dialogue seldom has.
         is_rare = all(map(is_wide, run)) and any(run[at : at + 2] not in common for at in range(len(run) - 1))
-        if not asked.has(run) and (corrects or is_rare):
+        if not question.has(run) and (corrects or is_rare):
             names.setdefault(run, Reminder(run, "correction" if corrects else "name"))
     starts = {word for start, stop in sentences(text) for word in word_strings(text[start:stop])[:1]}
     for anchor in anchors:
@@ -136,7 +136,7 @@ def look_back(prompts: Prompts) -> LookBack:
             kind = "quote"
         if corrects and anchor.kind not in ("pair", "character", "triple"):
             kind = "correction"
-        if kind and past.has(anchor.term) and not asked.has(anchor.term):
+        if kind and past.has(anchor.term) and not question.has(anchor.term):
             others.setdefault(anchor.term, Reminder(anchor.text, kind))
     # The yardstick: the newest turns that fit into the tokens of the selection, with the head and the question.
     turns, view = group_turns(before), prompts.view

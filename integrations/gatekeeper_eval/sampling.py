@@ -161,7 +161,7 @@ def _eligible(name: str, conversation: Conversation, least_tokens: int) -> Itera
         question = turn.user_text
         if at == 0 or history < least_tokens or not question.strip():
             continue
-        asked = next((stop for stop in range(turn.start, turn.stop) if messages[stop].role != "user"), turn.stop)
+        answer_start = next((stop for stop in range(turn.start, turn.stop) if messages[stop].role != "user"), turn.stop)
         next_text = turns[at + 1].user_text if at + 1 < len(turns) else ""
         place = TurnId(name, conversation.heading.number, at)
-        yield SampledTurn(place, messages[:asked], turn.start, question, turn.assistant_text, next_text)
+        yield SampledTurn(place, messages[:answer_start], turn.start, question, turn.assistant_text, next_text)

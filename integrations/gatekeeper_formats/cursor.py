@@ -82,23 +82,23 @@ class _Cursor(base.Format):
             raise base.PlaceError(
                 "is not a Cursor export: it must start with a line such as _Exported on ... from Cursor_"
             )
-        said: list[tuple[Role | None, list[str]]] = [(None, [])]
+        parts: list[tuple[Role | None, list[str]]] = [(None, [])]
         filled = -1  # the position of the last line that is not blank, in what was said last
         for line in head.body.split("\n"):
-            own = said[-1][1]
+            own = parts[-1][1]
             role = _LABELS.get(line.strip())
             ruled = filled >= 0 and own[filled].strip() == _RULE
-            if role and (ruled or (filled < 0 and len(said) == 1)):
+            if role and (ruled or (filled < 0 and len(parts) == 1)):
                 del own[max(filled, 0) :]
-                said.append((role, []))
+                parts.append((role, []))
                 filled = -1
             else:
                 own.append(line)
                 filled = len(own) - 1 if line.strip() else filled
-        if filled >= 0 and said[-1][1][filled].strip() == _RULE:  # a rule at the end belongs to the file
-            del said[-1][1][filled:]
-        left_out: base.LeftOut = Counter(preface=int(any(line.strip() not in ("", _RULE) for line in said[0][1])))
-        messages = tuple(Message(role, "\n".join(lines).strip("\n")) for role, lines in said if role)
+        if filled >= 0 and parts[-1][1][filled].strip() == _RULE:  # a rule at the end belongs to the file
+            del parts[-1][1][filled:]
+        left_out: base.LeftOut = Counter(preface=int(any(line.strip() not in ("", _RULE) for line in parts[0][1])))
+        messages = tuple(Message(role, "\n".join(lines).strip("\n")) for role, lines in parts if role)
         yield base.Entry(lambda: base.Loaded(messages, left_out), title=head.title, created=_day(head.when))
 
 

@@ -26,8 +26,8 @@ def _records(value: object, place: str, *, parent: str | None) -> Iterator[Recor
     named = (base.object_at(run, "extra", "metadata").get(key) for key in _THREADS)
     names = (parent, *named, run.get("trace_id"), run.get("id"))
     name = next((text for text in names if isinstance(text, str) and text), "")
-    whole = parent is None and not run.get("parent_run_id") and _listed(run)
-    rank = 0 if run.get("run_type") == "llm" else 1 if whole else None
+    is_root = parent is None and not run.get("parent_run_id") and _listed(run)
+    rank = 0 if run.get("run_type") == "llm" else 1 if is_root else None
     start = run.get("start_time")
     order = run.get("dotted_order") if isinstance(run.get("dotted_order"), str) else str(start)
     yield Record(name, str(order), rank, partial(_call, run, rank == 1, place), base.date_of(start))
@@ -41,8 +41,8 @@ def _listed(run: base.Fields) -> list[Any] | None:
     return next((listed for listed in lists if isinstance(listed, list) and listed), None)
 
 
-def _call(run: base.Fields, whole: bool, place: str) -> Call:
-    if whole:
+def _call(run: base.Fields, is_root: bool, place: str) -> Call:
+    if is_root:
         return Call(_messages(_listed(run) or (), f"{place}, messages"), (), None)
     inputs, outputs = base.object_at(run, "inputs"), base.object_at(run, "outputs")
     answers = _answers(outputs)

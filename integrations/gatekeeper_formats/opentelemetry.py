@@ -87,8 +87,8 @@ def _plain(value: object) -> Any:
 
 
 def _named(pairs: list[Any]) -> dict[str, Any]:
-    known = (each for each in pairs if isinstance(each, dict) and isinstance(each.get("key"), str))
-    return {each["key"]: _plain(each.get("value")) for each in known}
+    valid = (each for each in pairs if isinstance(each, dict) and isinstance(each.get("key"), str))
+    return {each["key"]: _plain(each.get("value")) for each in valid}
 
 
 def _call(attributes: base.Fields, place: str) -> Call:

@@ -156,11 +156,11 @@ def write_messages(messages: Sequence[Message], form: str) -> tuple[str, LeftOut
     >>> write_messages([Message("user", "hi"), Message("assistant", "hello", id="m1")], "pairs")
     ('{"user": "hi", "assistant": "hello"}\n', Counter({'message_field': 1}))
     """
-    known = FORMATS.get(form)
-    if not isinstance(known, WritableFormat):
+    found = FORMATS.get(form)
+    if not isinstance(found, WritableFormat):
         raise ValueError(f"form must be one of {', '.join(WRITABLE)}, got {form!r}")
     left_out: LeftOut = Counter()
-    text = "".join(known.write(messages, left_out))
+    text = "".join(found.write(messages, left_out))
     return text, +left_out
 
 
@@ -273,12 +273,12 @@ def _loaded(form: str, heading: Heading, entry: Entry) -> Conversation:
     turns = group_turns(loaded.messages) if loaded.turns is None else loaded.turns
     odd = Counter(broken.rule for broken in validate_messages(loaded.messages, provider="openai", open_run=True))
     speakers = ("user", "assistant")
-    said = sum(message.role in speakers for message in loaded.messages)
+    count = sum(message.role in speakers for message in loaded.messages)
     repeated = sum(
         before.role == after.role and before.role in speakers and not before.tool_calls
         for before, after in pairwise(loaded.messages)
     )
-    shown = repeated if repeated >= _REPEATED_LEAST and repeated > _REPEATED_SHARE * said else 0
+    shown = repeated if repeated >= _REPEATED_LEAST and repeated > _REPEATED_SHARE * count else 0
     return Conversation(form, heading, loaded.messages, turns, +loaded.left_out, odd, loaded.usage, shown)
 
 

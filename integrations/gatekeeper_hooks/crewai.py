@@ -32,7 +32,7 @@ class _Shortened(NamedTuple):
 
     messages: list[Any]
     sent: list[Any]
-    whole: list[Any]
+    original: list[Any]
 
 
 class GatekeeperHooks(Hook):
@@ -80,4 +80,4 @@ class GatekeeperHooks(Hook):
         if shortened is None or len(messages) < len(shortened.sent):
             return
         if all(one is other for one, other in zip(shortened.sent, messages, strict=False)):
-            messages[: len(shortened.sent)] = shortened.whole
+            messages[: len(shortened.sent)] = shortened.original

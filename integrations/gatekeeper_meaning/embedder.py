@@ -75,8 +75,8 @@ def _readable(text: str) -> str:
 
     A single character may become 18 in NFKC, the form in which the encoder reads a text.
     """
-    whole = text[:_MAX_CHARACTERS].encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return normalize("NFKC", whole)[:_MAX_CHARACTERS]
+    valid = text[:_MAX_CHARACTERS].encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return normalize("NFKC", valid)[:_MAX_CHARACTERS]
 
 
 class _Model:

@@ -40,8 +40,8 @@ def tokenizers_counter(tokenizer: Tokenizer | str | Path) -> TokenCounter:
     encode = tokenizer.encode
 
     def count(text: str, /) -> int:
-        whole = text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-        return len(encode(whole, add_special_tokens=False).ids)
+        valid = text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return len(encode(valid, add_special_tokens=False).ids)
 
     count.__qualname__ = f"tokenizers {tokenizer.get_vocab_size()}"
     return count

@@ -133,9 +133,9 @@ def shrink_run(
     precedes the run, must be the same at each of its steps. What ``compress_result`` raises passes. ``kept`` holds
     the run of the step before, which then goes on; without it the run is read from its first message.
     """
-    whole = sum(map(tokens_at, positions))
-    if whole <= room - past_tokens and (prices is None or config.compress_result is None):
-        return ShrunkRun((), (), whole, whole)  # and it was within its room at every step before
+    run_tokens = sum(map(tokens_at, positions))
+    if run_tokens <= room - past_tokens and (prices is None or config.compress_result is None):
+        return ShrunkRun((), (), run_tokens, run_tokens)  # and it was within its room at every step before
     run = messages[positions.start : positions.stop]
     # Pointers of the whole window are live, also those behind a result.
     results, request = None, request or HistoryRequest()
@@ -181,10 +181,10 @@ class RunBill:
         """The smallest prompt that is cached; 0 where none is."""
         return self._prices.min_cached_tokens or 0
 
-    def begin_call(self, whole: int) -> None:
+    def begin_call(self, everything_tokens: int) -> None:
         """Begin a call whose prompt would have so many tokens with everything."""
-        self.everything += self._cost(whole, self._full_tokens)
-        self._full_tokens = whole
+        self.everything += self._cost(everything_tokens, self._full_tokens)
+        self._full_tokens = everything_tokens
 
     def pays(self, tokens: int, smaller: int, *, same: int, smaller_same: int, carried: int) -> bool:
         """Return whether a smaller prompt pays, by rent or buy.

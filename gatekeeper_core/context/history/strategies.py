@@ -234,8 +234,8 @@ def choose_past(
         return HistoryView(*(("selected", "window") if is_window else ("no_query", "newest_turns")), turns)
     if room < 1:
         return HistoryView("nothing_fits", "no_room")
-    whole = enumerate(zip(gatekeeper.turn_tokens, costs, strict=True)) if history.pinned else ()
-    pinned_tokens = {turn: tokens - cost for turn, (tokens, cost) in whole}
+    pairs = enumerate(zip(gatekeeper.turn_tokens, costs, strict=True)) if history.pinned else ()
+    pinned_tokens = {turn: tokens - cost for turn, (tokens, cost) in pairs}
     # The margin is taken off already, and is taken off there; what is pinned of a turn is paid for.
     budget = budget_for(gatekeeper.token_counter, room + sum(pinned_tokens.values()))
     selection = gatekeeper.explain(

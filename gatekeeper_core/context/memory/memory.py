@@ -357,11 +357,11 @@ class LongTermMemory:
         for number in count():
             data = "\0".join((*parts, str(number))).encode("utf-8", "surrogatepass")
             memory_id = hashlib.sha256(data).hexdigest()[:24]
-            taken = self._store.get_memory(scope, memory_id)
-            if taken is None:
+            stored = self._store.get_memory(scope, memory_id)
+            if stored is None:
                 break
             if draft.supersedes is None:
-                *_, newest = self._chain(scope, taken, "superseded_by")
+                *_, newest = self._chain(scope, stored, "superseded_by")
                 is_same = folded(newest.memory.text) == text if draft.key is None else newest.memory.key == draft.key
                 if is_same and newest.memory.superseded_by is None:
                     return newest.memory.id, newest

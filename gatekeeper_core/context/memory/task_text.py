@@ -161,11 +161,11 @@ def cleared_steps(thread: Thread, task: ActiveTask) -> tuple[ClearedStep, ...]:
     ]
     bundles += [each.positions for each in read_rounds(messages) if each.answered and each.positions[0] >= first]
     bundles += [[at] for at in range(first, len(messages)) if is_answer(messages[at])]
-    cleared, taken = [], set[int]()
+    cleared, covered = [], set[int]()
     for step in task.steps:
         inside = [bundle for bundle in bundles if step.from_seq <= bundle[0] and bundle[-1] <= step.to_seq]
-        seqs = {at for bundle in inside for at in bundle} - taken
-        taken |= seqs
+        seqs = {at for bundle in inside for at in bundle} - covered
+        covered |= seqs
         if seqs:
             firsts = sorted(at for at in seqs if at - 1 not in seqs)
             lasts = sorted(at for at in seqs if at + 1 not in seqs)

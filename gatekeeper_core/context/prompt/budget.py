@@ -61,9 +61,9 @@ class BudgetShares:
     def __post_init__(self) -> None:
         names = [field.name for field in fields(self)]
         check_range(self, *names, low=0, high=1000, integer=True)
-        whole = sum(getattr(self, name) for name in names)
-        if whole > 1000:
-            raise ConfigError(f"BudgetShares must add up to 1000 or less, got {whole}")
+        total = sum(getattr(self, name) for name in names)
+        if total > 1000:
+            raise ConfigError(f"BudgetShares must add up to 1000 or less, got {total}")
 
     def of(self, total_tokens: int) -> ContextBudget:
         """Return the shares of a budget, each rounded down; the remainder belongs to none.

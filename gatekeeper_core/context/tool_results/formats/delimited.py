@@ -97,8 +97,8 @@ def digest_delimited(lines: Lines, task: Task) -> Digest | None:
     if task.counter(summary) > task.budget_tokens // 6:
         summary = ""
     head = texts[top][:_HEAD_CHARS]
-    left = task.budget_tokens - task.counter(f"{head}\n{summary}\n")
-    selection = select_rows(lines.at(body), columns, task._replace(budget_tokens=left))
+    room_tokens = task.budget_tokens - task.counter(f"{head}\n{summary}\n")
+    selection = select_rows(lines.at(body), columns, task._replace(budget_tokens=room_tokens))
     selection.kept[lines.numbers[top]] = head
     digest = selection.digest("rows")
     return digest._replace(text=f"{digest.text}\n{summary}") if summary else digest

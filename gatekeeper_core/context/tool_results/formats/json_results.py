@@ -121,13 +121,13 @@ def _only_wraps(value: Sequence[JsonValue]) -> bool:
 
 def digest_parts(tables: Sequence[Table], plain: Sequence[tuple[str, JsonValue]], task: Task) -> Digest:
     """Return a digest of tables, as the rows of each that matter, and of values by their paths, within one budget."""
-    left = task.budget_tokens
+    room_tokens = task.budget_tokens
     texts: list[str] = []
     shown = total = 0
     if plain:
-        text, shown = _plain_text(plain, task._replace(budget_tokens=left // 2 if tables else left))
+        text, shown = _plain_text(plain, task._replace(budget_tokens=room_tokens // 2 if tables else room_tokens))
         total = len(plain)
-        left -= task.counter(text)
+        room_tokens -= task.counter(text)
         texts.append(text)
     total += sum(table.total or len(table.rows) for table in tables)
     # Of many tables those with a failure first; else the smallest: what it leaves of its share goes to the others.
@@ -136,11 +136,11 @@ def digest_parts(tables: Sequence[Table], plain: Sequence[tuple[str, JsonValue]]
         calm.difference_update(failing([write_json(list(table.rows)) for table in tables]))
     written: dict[int, str] = {}
     for nth, at in enumerate(sorted(range(len(tables)), key=lambda at: (at in calm, len(tables[at].rows)))):
-        if left <= 0 and nth >= _MANY_TABLES:
+        if room_tokens <= 0 and nth >= _MANY_TABLES:
             break
-        budget = max(_MIN_TABLE_TOKENS, left // (len(tables) - nth))
+        budget = max(_MIN_TABLE_TOKENS, room_tokens // (len(tables) - nth))
         written[at], kept = _rows_text(tables[at], task._replace(budget_tokens=budget))
-        left -= task.counter(written[at])
+        room_tokens -= task.counter(written[at])
         shown += kept
     texts += [written[at] for at in sorted(written)]
     if len(written) < len(tables):
@@ -190,13 +190,13 @@ def _rows_text(table: Table, task: Task) -> tuple[str, int]:
     summary = summary_of(by_column)
     if summary and task.counter(summary) <= task.budget_tokens // 6:
         top.append(summary)
-    left = task.budget_tokens - task.counter("\n".join(top)) - _HEAD_TOKENS
+    room_tokens = task.budget_tokens - task.counter("\n".join(top)) - _HEAD_TOKENS
     texts = [json_text.row_text(row, shown, json_text.cell) for row in flattened]
     texts = [
         text if len(text) <= _CELL_CHARS else json_text.row_text(row, shown, short_cell)
         for row, text in zip(flattened, texts, strict=True)
     ]
     lines = Lines(texts, table.numbers or range(len(texts)), table.total or len(texts))
-    selection = select_rows(lines, by_column, task._replace(budget_tokens=max(16, left)), what="rows", first=0)
+    selection = select_rows(lines, by_column, task._replace(budget_tokens=max(16, room_tokens)), what="rows", first=0)
     title = f"[table: {len(selection.kept)} of {lines.total} rows, numbered from 0] {table.path}"
     return "\n".join([title.rstrip(), *top, selection.text()]), len(selection.kept)

@@ -88,9 +88,9 @@ def digest_listing(lines: Lines, task: Task) -> Digest:
         elif bare.strip() and not bare.startswith("total "):
             entries[at] = _Entry.of(bare, folder)
     counted = _counted(entries.values(), task._replace(budget_tokens=task.budget_tokens // 3))
-    left = task.budget_tokens - task.counter(counted)
+    room_tokens = task.budget_tokens - task.counter(counted)
     columns = columns_of_texts(entry.columns for entry in entries.values())
-    selection = select_rows(lines.at(list(entries)), columns, task._replace(budget_tokens=left))
+    selection = select_rows(lines.at(list(entries)), columns, task._replace(budget_tokens=room_tokens))
     kept = set(selection.kept)
     for at, entry in entries.items():
         if lines.numbers[at] in kept and entry.group in headings:
@@ -119,12 +119,12 @@ def _counted(entries: Iterable[_Entry], task: Task) -> str:
             break
         groups = shorter
     lines: list[str] = []
-    left = task.budget_tokens
+    room_tokens = task.budget_tokens
     ranked = sorted(groups, key=lambda group: (-groups[group], group))
     for group in ranked[:_MAX_GROUPS]:
         line = f"{MARK} {groups[group]} in {one_line(group, max_chars=120)}"
-        left -= task.counter(line + "\n")
-        if left < 0:
+        room_tokens -= task.counter(line + "\n")
+        if room_tokens < 0:
             break
         lines.append(line)
     if lines and len(ranked) > len(lines):
