@@ -167,25 +167,27 @@ def _time_rows(
 
 def _size_row(pairs: Pairs) -> Row:
     """Return the bytes that vectors take in memory for each turn, without and with the encoder's cache."""
-    bytes_each = {}
-    first = ContextGatekeeper(embedder=drawn_vectors)  # what is made once for all
-    first.sync(pairs[:20])
-    first.explain(pairs[0][0])
-    for name, max_texts in (("bytes a turn", 0), ("with the encoder's cache", 16_384)):
-        encoder = TextEncoder(drawn_vectors, timeout_seconds=600, max_texts=max_texts)
-        gatekeeper = ContextGatekeeper()
-        gatekeeper.sync(pairs)
-        gatekeeper.explain(pairs[0][0])
-        gatekeeper.set_embedder(encoder)
-        gc.collect()
-        tracemalloc.start()
-        before = tracemalloc.get_traced_memory()[0]
-        gatekeeper.sync(pairs)
-        gatekeeper.explain(pairs[0][0])
-        gc.collect()
-        bytes_each[name] = f"{(tracemalloc.get_traced_memory()[0] - before) / len(pairs):,.0f}"
-        tracemalloc.stop()
-    return {"turns": len(pairs), **bytes_each}
+    _traced_bytes(pairs[:20], drawn_vectors)  # what is made once for all
+    without = _traced_bytes(pairs, None)
+    encoders = {
+        "bytes a turn": TextEncoder(drawn_vectors, timeout_seconds=600, max_texts=0),
+        "with the encoder's cache": TextEncoder(drawn_vectors, timeout_seconds=600, max_texts=16_384),
+    }
+    sizes = {name: _traced_bytes(pairs, encoder) - without for name, encoder in encoders.items()}
+    return {"turns": len(pairs), **{name: f"{size / len(pairs):,.0f}" for name, size in sizes.items()}}
+
+
+def _traced_bytes(pairs: Pairs, embedder: Embedder | TextEncoder | None) -> int:
+    """Return the bytes of a conversation in which a question was asked."""
+    gc.collect()
+    tracemalloc.start()
+    gatekeeper = ContextGatekeeper(embedder=embedder)
+    gatekeeper.sync(pairs)
+    gatekeeper.explain(pairs[0][0])
+    gc.collect()
+    size = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    return size
 
 
 def _model_row(model: Embedder, turns: Sequence[GeneratedTurn], total: int) -> Row:

@@ -131,10 +131,6 @@ class TextEncoder:
         """Return the vector of a question; reasons as for :meth:`encode`."""
         return self._encode(self._queries, [text], share=1.0)
 
-    def is_of(self, embedder: object) -> bool:
-        """Return whether this is the encoder of an embedder or a model, or that encoder itself."""
-        return embedder in (self, self._embedder) or embedder is getattr(self._embedder, "model", self)
-
     @property
     def calibration(self) -> tuple[float, float] | None:
         """Mean and standard deviation of the cosines of all pairs of 20 unrelated sentences, to six digits.

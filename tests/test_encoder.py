@@ -190,12 +190,10 @@ def test_a_deep_copy_shares_everything_and_a_pickle_has_the_settings() -> None:
 def test_an_embedder_a_model_an_encoder_and_none_become_an_encoder() -> None:
     encoder, model = TextEncoder(by_letters), CallableModel()
     assert (encoder_of(None), encoder_of(encoder)) == (None, encoder)
-    made = encoder_of(by_letters)
-    assert made
-    assert [made.is_of(embedder) for embedder in (by_letters, made, Model())] == [True, True, False]
+    assert isinstance(encoder_of(by_letters), TextEncoder)
     adapted = encoder_of(model)
     assert adapted
-    assert (adapted.name, adapted.is_of(model), adapted.is_of(CallableModel())) == ("CallableModel", True, False)
+    assert adapted.name == "CallableModel"
     assert adapted.encode(["茶"]) == encoder.encode(["茶"])
     with pytest.raises(TypeError, match="embedder must be callable, got str"):
         encoder_of("e5")

@@ -155,22 +155,6 @@ class ContextGatekeeper:
         with self._lock:
             return tuple(self._topic_map.verdicts)
 
-    def set_embedder(self, embedder: Embedder | TextEncoder | None) -> None:
-        """Replace the embedder; None disables semantic search, and the current one changes nothing.
-
-        Vectors of another name are dropped; the new ones are computed when the next turn is added.
-
-        Raises:
-            TypeError: it is not an embedder.
-        """
-        with self._lock:
-            before = self._encoder
-            if embedder is before or (before is not None and before.is_of(embedder)):
-                return
-            self._encoder = encoder_of(embedder)
-            if before is None or self._encoder is None or before.name != self._encoder.name:
-                self._vectors = [None] * len(self._blocks)
-
     def add_turn(self, user_text: str, assistant_text: str) -> None:
         """Add one turn to the history.
 
@@ -353,9 +337,9 @@ class ContextGatekeeper:
         vectors = encoder.encode(list(texts.values())).vectors
         with self._lock:
             # Meanwhile turns may have been cut, or embedded by another thread.
-            count = len(self._vectors) if encoder is self._encoder else 0
             for (at, text), vector in zip(texts.items(), vectors, strict=True):
-                if vector and at < count and self._vectors[at] is None and excerpt(*self._blocks[at].texts) == text:
+                is_missing = at < len(self._vectors) and self._vectors[at] is None
+                if vector and is_missing and excerpt(*self._blocks[at].texts) == text:
                     self._vectors[at] = vector
 
     def _query_vector(self, query: str) -> QueryVector | None:
