@@ -28,7 +28,7 @@ from gatekeeper_core.context.memory.summary import ThreadSummary
 from gatekeeper_core.storage.sqlite import InMemoryStore
 from tests.loops import assistant, calls, result, user
 
-SAID = "They look after the hosts."
+REPLY = "They look after the hosts."
 LOOP = [user("why?"), *(one for at in range(9) for one in (calls(f"c{at}"), result(f"c{at}", "磁盘 full " * 50)))]
 TALK = [
     message for at in range(12) for message in (user(f"Which port has host {at}?"), assistant(f"Host {at} has 63{at}."))
@@ -39,13 +39,13 @@ class Model:
     """The whole protocol, as somebody writes it who read the face."""
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.calls = 0
 
     def __call__(self, messages: Sequence[Message], previous: str | None, max_tokens: int, /) -> str:
         assert messages
         assert max_tokens > 0
-        self.asked += 1
-        return SAID
+        self.calls += 1
+        return REPLY
 
     def of_messages(self, messages: Sequence[Message]) -> str:
         """Take the messages alone, as the plainest function does."""
@@ -59,11 +59,11 @@ def built(summarizer: Any) -> str:
     )
     until = time.monotonic() + 30
     while time.monotonic() < until:  # a build waits for no model
-        said = "\n".join(message.text for message in builder.build(Thread("t1", TALK), "Is it raining?", "").messages)
-        if SAID in said:
+        text = "\n".join(message.text for message in builder.build(Thread("t1", TALK), "Is it raining?", "").messages)
+        if REPLY in text:
             break
         time.sleep(0.01)
-    return said
+    return text
 
 
 def summed_up(summarizer: Any) -> str:
@@ -94,8 +94,8 @@ def test_each_public_name_that_takes_a_summarizer_is_tried_here() -> None:
     public = {name: value for module in modules for name, value in vars(module).items() if name[0] != "_"}
     classes = {name: value.__init__ for name, value in public.items() if isinstance(value, type)}
     functions = {name: public[name] for name in gatekeeper_core.__all__ if inspect.isfunction(public[name])}
-    made = {name: value for name, value in {**classes, **functions}.items() if inspect.isfunction(value)}
-    takes = {name for name, value in made.items() if "summarizer" in inspect.signature(value).parameters}
+    callables = {name: value for name, value in {**classes, **functions}.items() if inspect.isfunction(value)}
+    takes = {name for name, value in callables.items() if "summarizer" in inspect.signature(value).parameters}
     # Two are no public names, the others are handed one that was checked.
     assert takes | {"compact_in_place", "fold_rounds"} == TAKERS.keys() | {"BuilderParts", "Shrinking"}
 
@@ -106,12 +106,12 @@ def test_a_summarizer_and_a_plain_function_are_really_asked_and_their_text_is_in
 ) -> None:
     for model, is_plain in ((Model(), False), (Model(), True)):
         summarizer: Summarizer = model
-        assert SAID in taker(model.of_messages if is_plain else summarizer)
-        assert model.asked
+        assert REPLY in taker(model.of_messages if is_plain else summarizer)
+        assert model.calls
 
 
 @each_taker
-@pytest.mark.parametrize("wrong", ["gpt", lambda: SAID, lambda messages, previous: SAID])
+@pytest.mark.parametrize("wrong", ["gpt", lambda: REPLY, lambda messages, previous: REPLY])
 def test_what_could_never_be_asked_is_refused_when_it_is_given(taker: Callable[[Any], str], wrong: Any) -> None:
     with pytest.raises(TypeError, match="summarizer must"):
         taker(wrong)

@@ -25,17 +25,17 @@ each_talk = pytest.mark.parametrize("talk", TALKS)
 
 def talk_of(talk: str, turns: int) -> list[dict[str, Any]]:
     """Return a conversation that ends with an answer, of turns of some hundreds of tokens."""
-    asked, said = TALKS[talk]
+    question, answer = TALKS[talk]
     return [
         {"role": role, "content": text.format(at) * times}
         for at in range(turns)
-        for role, text, times in (("user", asked, 1), ("assistant", said, 60))
+        for role, text, times in (("user", question, 1), ("assistant", answer, 60))
     ]
 
 
 def selector() -> ThreadSelector[Any]:
     config = HistoryConfig(strategy="cache", token_budget=100_000, prices=PRICES, on_error="raise")
-    return ThreadSelector(Message.from_dict, write=lambda item, said: said.to_dict(), config=config, clock=lambda: 0.0)
+    return ThreadSelector(Message.from_dict, write=lambda item, one: one.to_dict(), config=config, clock=lambda: 0.0)
 
 
 def bill_of(threads: ThreadSelector[Any], items: list[dict[str, Any]], *, fixed_tokens: int = 300) -> CallBill:
@@ -47,8 +47,8 @@ def bill_of(threads: ThreadSelector[Any], items: list[dict[str, Any]], *, fixed_
 @each_talk
 def test_a_history_that_is_read_when_the_answer_has_come_is_not_paid_for(talk: str) -> None:
     threads, items = selector(), talk_of(talk, 3)
-    asked = bill_of(threads, items[:-1])
-    assert bill_of(threads, items) == asked
+    bill = bill_of(threads, items[:-1])
+    assert bill_of(threads, items) == bill
     again = selector()
     bill_of(again, items[:-1])
     more = [*items, {"role": "user", "content": "?"}]

@@ -23,7 +23,7 @@ def result(name: str) -> dict[str, Any]:
     return {"role": "user", "content": [{"type": "tool_result", "tool_use_id": name, "content": "6380"}]}
 
 
-def told() -> list[dict[str, Any]]:
+def long_talk() -> list[dict[str, Any]]:
     """Return a talk of several topics, whose turns are long enough to be cached."""
     return [
         {"role": role, "content": text}
@@ -48,7 +48,7 @@ def view_of(items: list[Any], state: ThreadState | None = None, **more: Any) -> 
 
 
 def test_what_is_sent_is_marked_at_its_end_where_nothing_is_for_one_call_only() -> None:
-    items = [*told(), {"role": "user", "content": "Which port has Redis?"}]
+    items = [*long_talk(), {"role": "user", "content": "Which port has Redis?"}]
     view = view_of(items, ThreadState(), strategy="cache", prices=CACHED)
     sent = mark_cached(items, view)
     assert marked(sent) == [len(sent) - 1]
@@ -57,7 +57,7 @@ def test_what_is_sent_is_marked_at_its_end_where_nothing_is_for_one_call_only() 
 
 
 def test_before_recalled_turns_the_body_is_marked() -> None:
-    items = [*told(), {"role": "user", "content": "Which port does Redis listen on?"}]
+    items = [*long_talk(), {"role": "user", "content": "Which port does Redis listen on?"}]
     first = view_of(items, ThreadState(), strategy="cache", prices=CACHED)
     items += [{"role": "assistant", "content": "6380."}, {"role": "user", "content": "Who plays the organ, and when?"}]
     view = view_of(items, first.state, strategy="cache", prices=CACHED)

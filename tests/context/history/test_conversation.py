@@ -45,7 +45,7 @@ def talk(count: int, text: str) -> list[Message]:
     return [system(), *(message for pair in pairs for message in pair)]
 
 
-def told(messages: Sequence[Message]) -> list[str]:
+def texts(messages: Sequence[Message]) -> list[str]:
     return [message.text for message in messages]
 
 
@@ -79,7 +79,7 @@ def test_compress_keeps_the_users_messages_where_folding_the_rest_is_enough() ->
     messages = [user("一"), *loop(4, "x" * 100), assistant("答"), user("二"), *loop(3, "y" * 100, start=4)]
     compaction = compressor(300).explain(messages)
     assert compaction.strategy == "summary"
-    assert told(compaction.messages)[:3] == ["一", "[已执行 5 次工具调用,最近结果见下文;已省略 1 条较早的消息]", "二"]
+    assert texts(compaction.messages)[:3] == ["一", "[已执行 5 次工具调用,最近结果见下文;已省略 1 条较早的消息]", "二"]
 
 
 def test_aggressive_reads_the_original_messages_and_no_summary_of_this_call() -> None:
@@ -103,7 +103,7 @@ def test_aggressive_keeps_as_many_messages_as_it_is_told(keep: int) -> None:
     messages = [*talk(6, "x" * 20), user("u"), *(assistant(letter * 50) for letter in "abcde")]
     compaction = compressor(250, keep_recent=5, aggressive_keep=keep).explain(messages)
     assert compaction.strategy == "aggressive"
-    assert told(compaction.messages)[-keep:] == told(messages)[-keep:]
+    assert texts(compaction.messages)[-keep:] == texts(messages)[-keep:]
     assert len(compaction.messages) == 3 + keep
     assert inspect.signature(ContextCompressor).parameters["aggressive_keep"].default == 1
 
@@ -137,8 +137,8 @@ def test_truncate_never_cuts_the_newest_question_or_the_system_prompt() -> None:
     messages = [system("s" * 100), user("old " * 50), assistant("a" * 300), user("u" * 100), assistant("b" * 300)]
     compaction = compressor(250).explain(messages)
     assert compaction.strategy in ("aggressive", "truncate")
-    assert "s" * 100 in told(compaction.messages)
-    assert "u" * 100 in told(compaction.messages)
+    assert "s" * 100 in texts(compaction.messages)
+    assert "u" * 100 in texts(compaction.messages)
 
 
 @three_scripts
@@ -183,7 +183,7 @@ def test_compress_starts_when_the_headroom_is_used_up() -> None:
 def test_compress_estimates_with_its_own_counter(text: str) -> None:
     """003-84, 003-40, 003-06, 003-15, 003-28: the same count everywhere, never four characters a token."""
     messages = talk(3, text)
-    assert compressor(10).estimate_tokens(messages) == sum(map(len, told(messages)))
+    assert compressor(10).estimate_tokens(messages) == sum(map(len, texts(messages)))
     assert ContextCompressor(10).estimate_tokens(messages) == count_messages(messages)
 
 

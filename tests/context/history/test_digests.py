@@ -176,8 +176,8 @@ def test_a_long_question_keeps_its_ends_and_a_pinned_one_all_of_it() -> None:
     for at in (4, 8):
         messages[at] = user("Here is the log. " + "step done, " * 90 + "What failed?")
     view = view_of(messages, 5_000, pinned=[4])
-    short, whole = dict(view.replaced)[8].text, keep(messages, view)[view.kept.index(4)]
-    assert whole == messages[4]
+    short, full = dict(view.replaced)[8].text, keep(messages, view)[view.kept.index(4)]
+    assert full == messages[4]
     assert (short[:16], short[-12:], len(short) <= 300) == ("Here is the log.", "What failed?", True)
 
 

@@ -31,12 +31,12 @@ def test_media_stay_with_a_text_that_is_cut(text: str) -> None:
     message = shown(IMAGE, TextPart(text * 50), SOUND, TextPart(text * 50))
     shorter = cut(message, MEDIA_TOKENS["image"] + MEDIA_TOKENS["audio"] + 100, Measure(len, 0), locale="en")
     assert isinstance(shorter.content, tuple)
-    image, said, sound = shorter.content
+    image, part, sound = shorter.content
     assert (image, sound) == (IMAGE, SOUND)
-    assert isinstance(said, TextPart)
-    assert said.text.startswith(text)
-    assert "bytes omitted" in said.text
-    assert len(said.text) <= 100
+    assert isinstance(part, TextPart)
+    assert part.text.startswith(text)
+    assert "bytes omitted" in part.text
+    assert len(part.text) <= 100
 
 
 @pytest.mark.parametrize(

@@ -50,12 +50,12 @@ def test_what_is_sent_is_accepted_and_the_callers_own(native: Native, seed: int,
 def test_a_long_run_is_folded_in_the_format_that_it_came_in(native: Native) -> None:
     turns = next(turns for turns in map(talk, range(1_000)) if not turns[-1].answer and len(turns[-1].rounds) == 5)
     items = native.write(turns[-1:])
-    whole = count_messages(read_messages(items))
-    view = view_of(items, whole // 2)
+    tokens = count_messages(read_messages(items))
+    view = view_of(items, tokens // 2)
     sent = keep(items, view)
     assert view.folded
     assert native.faults(sent) == []
-    assert count_messages(read_messages(sent)) < whole
+    assert count_messages(read_messages(sent)) < tokens
 
 
 def compacted_anthropic() -> list[dict[str, Any]]:
@@ -101,12 +101,12 @@ def test_only_what_the_provider_wrote_is_its_compaction(template: list[Any], blo
     key = "parts" if "parts" in holding[0] else "content"
     model = "model" if key == "parts" else "assistant"
 
-    def said(role: str, text: str) -> dict[str, Any]:
+    def message(role: str, text: str) -> dict[str, Any]:
         return {"role": role, key: [{"text": text}] if key == "parts" else text}
 
-    past = [said(role, f"{role} {at} 说完了。" * 30) for at in range(8) for role in ("user", model)]
-    question = said("user", "How long does bread bake?")
-    view = view_of([*past, *holding, said(model, "done"), question], 400)
+    past = [message(role, f"{role} {at} 说完了。" * 30) for at in range(8) for role in ("user", model)]
+    question = message("user", "How long does bread bake?")
+    view = view_of([*past, *holding, message(model, "done"), question], 400)
     assert (view.status, view.turn_count >= 9, view.tokens <= 400) == ("selected", True, True)
     assert view.history_tokens > 8 * 60 + 100
     while_asked = view_of([*past, *holding], 4_000)

@@ -70,9 +70,9 @@ def test_what_is_no_question_opens_a_turn_only_where_an_answer_would_be_lost(
     users = [at for at, one in enumerate(messages) if one.role in ("user", "system") and at not in summaries]
     pinned = data.draw(st.sets(st.sampled_from(users))) if users else set()
     normalized = read_history(messages, notes=pinned).normalized
-    asked = next((at for at in users if messages[at].role == "user" and at not in pinned), len(messages))
+    question = next((at for at in users if messages[at].role == "user" and at not in pinned), len(messages))
     for at in (*pinned, *summaries):
-        follows = [one.role for one in messages[at + 1 : asked] if one.role != "system"][:1]
+        follows = [one.role for one in messages[at + 1 : question] if one.role != "system"][:1]
         opens = messages[at].role == "user" and follows not in ([], ["user"])
         assert normalized[at].role == ("user" if opens else "system")
         assert normalized[at].text == ("" if at in pinned else messages[at].text)
@@ -119,7 +119,7 @@ def test_a_pinned_message_is_sent_and_the_list_stays_valid(at: int, kept: set[in
     assert view.tokens == count_messages(sent)
 
 
-def said(role: str, text: str, kind: str) -> dict[str, Any]:
+def message_of(role: str, text: str, kind: str) -> dict[str, Any]:
     if kind == "gemini":
         return {"role": "model" if role == "assistant" else role, "parts": [{"text": text}]}
     content: Any = [{"type": "text", "text": text}] if kind == "anthropic" else text
@@ -129,20 +129,20 @@ def said(role: str, text: str, kind: str) -> dict[str, Any]:
 @pytest.mark.parametrize("kind", ["chat", "anthropic", "gemini"])
 def test_positions_ids_and_functions_name_the_callers_own_messages(kind: str) -> None:
     messages = [
-        said(role, text, kind)
+        message_of(role, text, kind)
         for topic in TOPICS
         for role, text in (("user", f"Tell me about {topic}."), ("assistant", f"Noted. {LONG}"))
     ]
     messages = [{**one, "id": f"m{at}"} for at, one in enumerate(messages)] if kind == "chat" else messages
-    messages.append(said("user", "New topic: 3 + 4?", kind))
+    messages.append(message_of("user", "New topic: 3 + 4?", kind))
     by_function = pinned_view(messages, pinned=lambda one: "choir" in json.dumps(one))
     assert by_function.kept == (2, 3, 8)
     assert pinned_view(messages, pinned=[2]) == by_function
     if kind == "chat":
         assert pinned_view(messages, pinned=["m2", "of no message"]) == by_function
-    left = pinned_view(messages, strategy="fill", exclude=lambda one: "choir" in json.dumps(one))
-    assert left.kept == (0, 1, 4, 5, 6, 7, 8)
-    assert left.turn_count == 3
+    view = pinned_view(messages, strategy="fill", exclude=lambda one: "choir" in json.dumps(one))
+    assert view.kept == (0, 1, 4, 5, 6, 7, 8)
+    assert view.turn_count == 3
 
 
 def test_an_excluded_message_takes_its_turn_along_but_not_the_current_one() -> None:

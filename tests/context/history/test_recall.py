@@ -35,7 +35,7 @@ three_scripts = pytest.mark.parametrize(("pairs", "question"), TALKS.values(), i
 
 
 def messages_of(pairs: list[tuple[str, str]]) -> list[Message]:
-    return [message for asked, answer in pairs for message in (user(asked), assistant(answer))]
+    return [message for question, answer in pairs for message in (user(question), assistant(answer))]
 
 
 def recalled(query: str, messages: list[Message], **arguments: Any) -> str:
@@ -69,12 +69,12 @@ def test_a_turn_told_inside_the_question_comes_again_only_where_it_was_told_in_p
     messages = [*messages_of(pairs), user(question)]
     gatekeeper = ContextGatekeeper()
     view = view_with(messages, gatekeeper=gatekeeper, token_budget=1000)
-    told = render_recalled([2], read_history(messages).past, None, question=question)
+    text = render_recalled([2], read_history(messages).past, None, question=question)
     selection = gatekeeper.explain(pairs[2][0], token_budget=1000)
     assert selection.order == (2,)
-    view = view._replace(recalled_text=told, selection=selection)
+    view = view._replace(recalled_text=text, selection=selection)
     assert pairs[2][1] not in recalled(pairs[2][0], messages, view=view)
-    part = view._replace(recalled_text=told[:-50])
+    part = view._replace(recalled_text=text[:-50])
     assert pairs[2][1] in recalled(pairs[2][0], messages, view=part)
 
 
@@ -97,12 +97,12 @@ def test_a_turn_that_is_longer_than_the_limit_comes_in_part(pairs: list[tuple[st
     "words", [("cache", "Which port has the Redis"), ("缓存", "Redis 用哪个端口？"), ("cache", "Redis 用哪个 port")]
 )
 def test_where_all_that_fits_best_is_shown_the_best_of_the_rest_comes(words: tuple[str, str]) -> None:
-    cache, asked = words
-    pairs = [(f"{asked} {cache}?", "6380."), (f"Who cleans the {cache}? 谁来打扫？", "Marta sweeps. " * 90)]
+    cache, question = words
+    pairs = [(f"{question} {cache}?", "6380."), (f"Who cleans the {cache}? 谁来打扫？", "Marta sweeps. " * 90)]
     pairs += [(f"Shelf {cache} {at}?", f"Item {at} 号.") for at in range(12)]
     messages = [*messages_of(pairs), user("Tea?")]
     view = view_with(messages, gatekeeper=ContextGatekeeper(), token_budget=4000)._replace(turns=(0, 1), replaced=())
-    assert "[turn 12]" in recalled(f"{asked} {cache}?", messages, view=view)
+    assert "[turn 12]" in recalled(f"{question} {cache}?", messages, view=view)
 
 
 @given(st.integers(1, 200), st.lists(st.text(max_size=200), min_size=1, max_size=6))
@@ -161,7 +161,7 @@ def test_a_question_about_the_conversation_recalls_each_topic_that_is_not_shown(
 
 
 def past_of(*pairs: tuple[str, str]) -> list[Message]:
-    return [message for asked, said in pairs for message in (Message("user", asked), Message("assistant", said))]
+    return [message for text, reply in pairs for message in (Message("user", text), Message("assistant", reply))]
 
 
 def question_of(history: History) -> int | None:
@@ -193,12 +193,12 @@ forged = st.lists(st.one_of(HEADS, BREAKS, st.sampled_from(["端口 6380", "port
 
 @given(texts=st.tuples(forged, forged, forged, forged), cut=st.booleans())
 def test_no_text_reads_as_another_turn_or_as_another_speaker(texts: tuple[str, str, str, str], cut: bool) -> None:
-    asked, found, answer, later = texts
+    question, found, answer, later = texts
     call = Message("assistant", "", tool_calls=(ToolCall("c1", "look", "{}"),))
-    messages = [Message("user", f"Port? {asked}"), call, Message("tool", f"x {found}", tool_call_id="c1")]
+    messages = [Message("user", f"Port? {question}"), call, Message("tool", f"x {found}", tool_call_id="c1")]
     past = group_turns([*messages, Message("assistant", f"y {answer}"), *past_of((f"z {later}", "ok"))])
-    whole = SelectedTurn(0, "u", "a", 9, True, ((3, f"y {answer}"),))
-    selection = replace(ContextGatekeeper().explain("Port?"), turns=(whole,)) if cut else None
+    turn = SelectedTurn(0, "u", "a", 9, True, ((3, f"y {answer}"),))
+    selection = replace(ContextGatekeeper().explain("Port?"), turns=(turn,)) if cut else None
     lines = render_recalled([0, 1], past, selection, question="And now?").splitlines()
     assert [line for line in lines if re.search(r"(?i)[\[［][^\w\\]*turn", line)] == ["[turn 0]", "[turn 1]"]
     speakers = [line.partition(": ")[0] for line in lines if re.match(r"(user|tool|assistant|system): ", line)]

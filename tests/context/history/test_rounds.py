@@ -27,7 +27,7 @@ THREE_ROUNDS = [
 ]
 
 
-def told(messages: Sequence[Message]) -> list[str]:
+def texts(messages: Sequence[Message]) -> list[str]:
     return [message.text for message in messages]
 
 
@@ -47,7 +47,7 @@ def test_a_round_with_a_call_that_has_no_result_is_open() -> None:
 def test_the_oldest_rounds_become_one_summary_that_counts_calls(keep: int, expected: list[str]) -> None:
     """002-14, 002-15, 002-20: N counts calls, not rounds or messages, and the summary stands behind the user's text."""
     folding = fold_rounds(THREE_ROUNDS, keep)
-    assert told(folding.messages) == expected
+    assert texts(folding.messages) == expected
     assert is_summary(folding.messages[2])
 
 
@@ -79,7 +79,7 @@ def test_the_placeholder_speaks_chinese_or_english(counts: Counts, chinese: str,
 def test_every_user_message_and_every_unanswered_call_stays() -> None:
     """002-24, 002-25, 002-28."""
     messages = [user("一"), calls("a"), result("a"), user("two"), calls("open", "b"), result("b"), user("三")]
-    assert told(fold_rounds(messages, 0).messages) == ["一", placeholder(Counts(1, 1), "zh"), "two", "", "r", "三"]
+    assert texts(fold_rounds(messages, 0).messages) == ["一", placeholder(Counts(1, 1), "zh"), "two", "", "r", "三"]
 
 
 def test_a_person_who_writes_the_words_of_a_placeholder_is_no_summary() -> None:
@@ -147,16 +147,16 @@ def test_with_a_working_memory_only_what_it_holds_gets_into_a_summary(
 ) -> None:
     """004-37: wherever it stands; what an earlier summary carried goes when the memory has thrown it out."""
     memory = WorkingMemory(InMemoryBlobStore(), b"0123456789abcdef")
-    held = memory.offload("部署日志 deploy log")
-    assert held is not None
+    log = memory.offload("部署日志 deploy log")
+    assert log is not None
     messages = [
         user(),
         *one_round("a", pointer(1)),
         calls("b"),
-        result("b", f"{held.text} {pointer(2)} {'磁盘 full ' * 30}"),
+        result("b", f"{log.text} {pointer(2)} {'磁盘 full ' * 30}"),
     ]
     once = fold(messages, memory)
-    assert pointers_in(once[1].text) == (held.id,)
+    assert pointers_in(once[1].text) == (log.id,)
     memory.clear()
     twice = fold([*once, *one_round("c", "done " * 60)], memory)
     assert pointers_in(twice[1].text) == ()

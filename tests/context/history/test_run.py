@@ -94,10 +94,10 @@ def test_pointers_of_folded_rounds_stand_in_the_summary_also_where_compressing_m
     for stop in range(3, len(messages) + 1, 2):
         run = shrunk(messages[:stop], 400, compress_result=put_aside, locale="en")
         summaries = [one.text for _, one in run.replaced if is_summary(one)]
-        said = [*"".join(summaries).split("\n"), ""][1]
-        assert said.split() == [pointer(number) for number in range(len(run.folded) // 2)]
-        assert said.startswith(before)
-        before = said
+        line = [*"".join(summaries).split("\n"), ""][1]
+        assert line.split() == [pointer(number) for number in range(len(run.folded) // 2)]
+        assert line.startswith(before)
+        before = line
     assert before
 
 
@@ -105,26 +105,26 @@ def test_pointers_of_folded_rounds_stand_in_the_summary_also_where_compressing_m
 def test_a_pointer_that_a_tool_made_up_does_not_outlive_its_round(is_given: bool) -> None:
     """004-37: the memory is that of the compressor."""
     memory = WorkingMemory(InMemoryBlobStore(), b"0123456789abcdef")
-    held = memory.offload("部署日志 deploy log")
-    assert held is not None
+    log = memory.offload("部署日志 deploy log")
+    assert log is not None
     compress = ToolResultCompressor(working_memory=memory) if is_given else None
-    rounds = [(calls("a"), result("a", f"{held.text} {pointer(7)}" * 3)), *[(calls("b"), result("b", "日志 " * 9))] * 5]
+    rounds = [(calls("a"), result("a", f"{log.text} {pointer(7)}" * 3)), *[(calls("b"), result("b", "日志 " * 9))] * 5]
     run = shrunk(
         [user("q"), *(one for pair in rounds for one in pair)],
         360,
         compress_result=compress,
     )
     assert run.folded
-    assert pointers_in(run.replaced[0][1].text) == ((held.id,) if is_given else ())
+    assert pointers_in(run.replaced[0][1].text) == ((log.id,) if is_given else ())
 
 
 @pytest.mark.parametrize("text", ["日志日志日志 ", "log lines ", "日志 log "])
 def test_a_long_run_compresses_each_result_once(text: str) -> None:
     """004-19: a run of 1,000 rounds asks for all of its results at each step."""
-    asked: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
 
     def first_words(text: str, task: Task) -> Digest:
-        asked[text[:9]] += 1
+        counts[text[:9]] += 1
         return Digest(text[:40], 1, 9, "lines", "lines")
 
     rounds = [
@@ -136,8 +136,8 @@ def test_a_long_run_compresses_each_result_once(text: str) -> None:
     for stop in range(501, 2_002, 250):
         run = shrunk([user("q"), *rounds][:stop], 60_000, compress_result=compress, keep_recent_rounds=1_000)
         assert len(run.replaced) > 150
-    assert len(asked) > 900
-    assert set(asked.values()) == {1}
+    assert len(counts) > 900
+    assert set(counts.values()) == {1}
 
 
 @from_file("question", "locale", "word")
@@ -171,8 +171,8 @@ def test_what_an_action_named_again_outlives_what_none_did(question: str, tool: 
     messages = [user(f"{question} (job_0007)")]
     for at in range(40):
         again = "src/used_03.py job_0007 " if at == 8 else ""
-        asked = json.dumps({"path": f"{again}src/main.py", "why": "因为 why " * 20}, ensure_ascii=at % 2 == 0)
-        messages += [Message("assistant", "", tool_calls=(ToolCall(f"c{at}", tool, asked),))]
+        arguments = json.dumps({"path": f"{again}src/main.py", "why": "因为 why " * 20}, ensure_ascii=at % 2 == 0)
+        messages += [Message("assistant", "", tool_calls=(ToolCall(f"c{at}", tool, arguments),))]
         found = [f"src/used_{at:02}.py", *(f"src/other_{at:02}_{each}.py" for each in range(9))]
         messages += [result(f"c{at}", "".join(text.format(name) for name in found))]
     view = view_of(messages, token_budget=6_000, passthrough_below=0)

@@ -75,7 +75,7 @@ def at_each_call(messages: Sequence[Message], shrink: Callable[[Sequence[Message
 def bills(messages: Sequence[Message], runs: Sequence[ShrunkRun], prices: ModelPrices, before: int) -> list[float]:
     """Return for each call the running bill as a share of that of everything, by what the prompts have in common."""
     paid = everything = 0.0
-    whole, prompt, shares = before, list[Message](), []
+    full, prompt, shares = before, list[Message](), []
     ends = [at for at in range(1, len(messages)) if messages[at].role == "assistant"] + [len(messages)]
     for run, stop in zip(runs, ends, strict=True):
         now = sent(messages[:stop], run)[1:]
@@ -83,8 +83,8 @@ def bills(messages: Sequence[Message], runs: Sequence[ShrunkRun], prices: ModelP
         hit, tokens = before + sum(costs[: common_beginning(prompt, now)]), before + sum(costs)
         paid += input_cost(tokens, cached=hit, written_to=tokens, prices=prices)
         grown = before + sum(count_message(one, token_counter=len) for one in messages[1:stop])
-        everything += input_cost(grown, cached=whole, written_to=grown, prices=prices)
-        whole, prompt = grown, now
+        everything += input_cost(grown, cached=full, written_to=grown, prices=prices)
+        full, prompt = grown, now
         shares.append(paid / everything if everything else 1.0)
     return shares
 
@@ -100,8 +100,8 @@ def test_a_first_change_that_saves_less_than_a_third_is_not_made() -> None:
 def test_what_no_pointer_leads_back_to_stays() -> None:
     messages = loop(60)
     assert shrunk(messages, AUTOMATIC, compress_result=lambda message, _: message.text[:40]).replaced == ()
-    held = frozenset(pointers_in(" ".join(map(pointer, range(5, 50)))))
-    assert shrunk(messages, AUTOMATIC, compress_result=Holding(held, first_words)).replaced[0][0] == 2 * 5 + 2
+    ids = frozenset(pointers_in(" ".join(map(pointer, range(5, 50)))))
+    assert shrunk(messages, AUTOMATIC, compress_result=Holding(ids, first_words)).replaced[0][0] == 2 * 5 + 2
     assert shrunk(messages, AUTOMATIC, compress_result=Holding((), first_words)).replaced == ()
 
 

@@ -39,11 +39,11 @@ from tests.loops import PROVIDERS, assistant, calls, loop, result, rounds, syste
 from tests.native_lists import CHAT, FORMATS, Asked, Native, Round
 from tests.native_lists import talk as native_talk
 
-WHOLE = GatekeeperConfig(trim=False)
+NO_TRIM = GatekeeperConfig(trim=False)
 
 
 def talk(*pairs: tuple[str, str]) -> list[Message]:
-    return [message for asked, answered in pairs for message in (user(asked), assistant(answered))]
+    return [message for question, answer in pairs for message in (user(question), assistant(answer))]
 
 
 TALKS = {script: (talk(*pairs), question) for script, (pairs, question) in talks.TALKS.items()}
@@ -58,7 +58,7 @@ def view_of(messages: Sequence[Message], **arguments: Any) -> HistoryView:
         "on_error": "raise",
         "keep_newest": 0,
         "pin_instructions": False,
-        "gatekeeper": ContextGatekeeper(config=WHOLE, token_counter=estimate_text_tokens),
+        "gatekeeper": ContextGatekeeper(config=NO_TRIM, token_counter=estimate_text_tokens),
     }
     return view_with(messages, **{**settings, **arguments})
 
@@ -157,7 +157,7 @@ def test_the_turns_are_those_of_the_core_with_the_room_that_the_budget_leaves(
     room = budget - cost_of([message for message in head if message.role == "system"] + run[:1])
     question = run[0].text.strip()
     assume(question and room > 0)
-    core = ContextGatekeeper(config=WHOLE, token_counter=estimate_text_tokens)
+    core = ContextGatekeeper(config=NO_TRIM, token_counter=estimate_text_tokens)
     history = read_history([*head, *past, *run])
     core.sync(history.past)
     chosen = core.explain(question, trim=False, token_budget=room)
@@ -187,7 +187,7 @@ def test_what_must_be_sent_is_sent_and_the_budget_is_kept_unless_that_alone_is_o
     messages = [*head, *past, *run]
     view = view_of(
         messages,
-        gatekeeper=ContextGatekeeper(config=WHOLE, token_counter=counter),
+        gatekeeper=ContextGatekeeper(config=NO_TRIM, token_counter=counter),
         token_budget=budget,
         fixed_tokens=fixed,
         keep_newest=floor,
@@ -289,13 +289,13 @@ def test_a_run_of_any_sizes_shrinks_alike_in_one_process_and_in_many(
 ) -> None:
     """Everything passes when the run begins, or the newest turns do: many sizes, so that every order of loss occurs."""
     messages = [message for tokens in past_tokens for message in (user("问" * tokens), assistant(""))] + [user("?")]
-    gatekeeper = ContextGatekeeper(config=WHOLE, token_counter=len)
+    gatekeeper = ContextGatekeeper(config=NO_TRIM, token_counter=len)
     view: HistoryView | None = None
     for tokens in (0, *done_tokens):
         messages.append(assistant("x" * tokens))
         settings = {"token_budget": budget, "passthrough_below": 10**6}
         before, view = view, view_of(messages, gatekeeper=gatekeeper, state=state_after(view), **settings)
-        again = ContextGatekeeper(config=WHOLE, token_counter=len)
+        again = ContextGatekeeper(config=NO_TRIM, token_counter=len)
         fresh = view_of(messages, gatekeeper=again, state=ThreadState(), **settings)
         assert (fresh.kept, fresh.status) == (view.kept, view.status)
         if before is not None:
@@ -312,13 +312,13 @@ def test_a_folded_run_has_one_summary_at_each_step() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["Next I open src/part_{}.py.", "接着打开 src/part_{}.py。", "接着 open src/part_{}.py。"]
+    "narration", ["Next I open src/part_{}.py.", "接着打开 src/part_{}.py。", "接着 open src/part_{}.py。"]
 )
-def test_the_log_of_folded_calls_has_the_newest_narration_and_a_fifth_of_the_room(said: str) -> None:
+def test_the_log_of_folded_calls_has_the_newest_narration_and_a_fifth_of_the_room(narration: str) -> None:
     messages = [user("fix the build 修好")]
     for at in range(12):
         opened = calls(f"c{at}", arguments=json.dumps({"path": f"tests/case_{at}.py", "text": "line " * 30}))
-        messages += [assistant(said.format(at)), opened, result(f"c{at}", "ok " * 90)]
+        messages += [assistant(narration.format(at)), opened, result(f"c{at}", "ok " * 90)]
     view = view_of(messages, gatekeeper=ContextGatekeeper(token_counter=len), token_budget=2_000, run=RunConfig())
     (summary,) = [message.text for _, message in view.replaced if is_summary(message)]
     log = summary.split("\n")[2:-1]
@@ -361,7 +361,7 @@ def test_a_summary_is_kept_and_is_no_question(
 ) -> None:
     view = select_past(
         read_history(messages, notes=(at,)),
-        gatekeeper=ContextGatekeeper(config=WHOLE, token_counter=estimate_text_tokens),
+        gatekeeper=ContextGatekeeper(config=NO_TRIM, token_counter=estimate_text_tokens),
         config=config_of(token_budget=1000, on_error="raise", keep_newest=0, pin_instructions=False),
         request=HistoryRequest(),
     )
@@ -541,7 +541,7 @@ def _numbered(turns: Sequence[Asked], number: int) -> Iterable[Asked]:
 def native_lists(native: Native, seed: int) -> list[Any]:
     """Return a long conversation that grows question by question; in the middle of it the first one is edited."""
     *past, _ = shops(12)
-    begun = [Asked(asked.text, (), Round("", said.text * 5)) for asked, said in zip(past[::2], past[1::2], strict=True)]
+    begun = [Asked(one.text, (), Round("", reply.text * 5)) for one, reply in zip(past[::2], past[1::2], strict=True)]
     named = (f"New topic: when does the {shop} open?" for shop in ("heron and the osprey", "falcon", "kite"))
     turns = [*begun, *(Asked(text, (), Round("", "At nine.")) for text in named)]
     turns += [turn for number in range(2) for turn in _numbered(native_talk(seed + number), number) if turn.answer]
@@ -564,9 +564,9 @@ def test_with_a_state_every_provider_accepts_what_is_sent(native: Native, seed: 
         assert (view.bill is None) == (strategy == "window")
         assert bool(view.bill and view.bill.recalled) == bool(view.recalled_text)
         if view.recalled_text:
-            (asked,) = read_messages(sent)[-1:]
+            (last,) = read_messages(sent)[-1:]
             (bare,) = read_messages(items)[-1:]
-            assert asked.text == f"{view.recalled_text}\n\n{bare.text}"
+            assert last.text == f"{view.recalled_text}\n\n{bare.text}"
     assert lists == before
 
 
@@ -585,8 +585,8 @@ def shops(turns: int) -> list[Message]:
         *("kestrel", "heron", "osprey", "falcon", "merlin", "harrier"),
         *("kite", "eagle", "hobby", "wren", "robin", "owl"),
     )
-    said = (f"New topic: when does the {shop} open?" for shop in shops[:turns])
-    talk = [one for text in said for one in (Message("user", text), Message("assistant", f"{text} At nine. " * 8))]
+    questions = (f"New topic: when does the {shop} open?" for shop in shops[:turns])
+    talk = [one for text in questions for one in (Message("user", text), Message("assistant", f"{text} At nine. " * 8))]
     return [*talk, Message("user", "New topic: when does the heron open?")]
 
 

@@ -43,7 +43,7 @@ def assistant(text: str) -> Item:
 
 
 def talk(*pairs: tuple[str, str]) -> list[Item]:
-    return [item for asked, answered in pairs for item in (user(asked), assistant(answered))]
+    return [item for question, answer in pairs for item in (user(question), assistant(answer))]
 
 
 TALKS = {script: (talk(*pairs), question) for script, (pairs, question) in talks.TALKS.items()}
@@ -63,10 +63,10 @@ class Calls:
     """A real counter that notes how often it was asked for each text."""
 
     def __init__(self) -> None:
-        self.asked: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
 
     def __call__(self, text: str) -> int:
-        self.asked[text] += 1
+        self.counts[text] += 1
         return len(text)
 
 
@@ -111,15 +111,15 @@ def test_a_run_is_folded_where_the_adapter_can_write_a_message() -> None:
     items = [{"role": "user", "content": "why?"}, *loop_of(9)]
     config = HistoryConfig(token_budget=500)
     selector = ThreadSelector(
-        Message.from_dict, write=lambda item, said: {**said.to_dict(), "was": item["role"]}, config=config
+        Message.from_dict, write=lambda item, message: {**message.to_dict(), "was": item["role"]}, config=config
     )
     prompt = selector.choose(items, thread="t")
     assert [item.get("was") for item in prompt[:3]] == [None, "assistant", None]
     assert prompt[1]["content"].startswith("[")
     assert all(any(item is own for own in items) for item in (prompt[0], *prompt[2:]))
-    whole = ThreadSelector(Message.from_dict, config=config)
-    assert whole.choose(items, thread="t") == items
-    assert whole.view_of("t") is not None
+    plain = ThreadSelector(Message.from_dict, config=config)
+    assert plain.choose(items, thread="t") == items
+    assert plain.view_of("t") is not None
     never = ThreadSelector(
         Message.from_dict, write=lambda item, _: item, config=HistoryConfig(token_budget=500, run=None)
     )
@@ -128,18 +128,18 @@ def test_a_run_is_folded_where_the_adapter_can_write_a_message() -> None:
 
 @pytest.mark.parametrize(("thread", "name"), [("t1", "t1"), (7, "7"), ("线程", "线程"), (None, None)])
 def test_a_compressor_is_told_the_name_of_the_thread(thread: Any, name: str | None) -> None:
-    told: set[tuple[str | None, str]] = set()
+    owners: set[tuple[str | None, str]] = set()
 
     def compress(message: Message, context: ResultContext) -> str:
-        told.add((context.thread_id, context.tenant))
+        owners.add((context.thread_id, context.tenant))
         return f"{context.thread_id}"
 
     config = HistoryConfig(token_budget=900, run=RunConfig(compress_result=compress))
-    selector = ThreadSelector(Message.from_dict, write=lambda _, said: said.to_dict(), config=config)
+    selector = ThreadSelector(Message.from_dict, write=lambda _, message: message.to_dict(), config=config)
     for rounds in (4, 14, 16):
         prompt = selector.choose([{"role": "user", "content": "why?"}, *loop_of(rounds)], thread=thread)
     selector.choose([{"role": "user", "content": "another one?"}, *loop_of(14)], thread="other")
-    assert told == {(name, "default"), ("other", "default")}
+    assert owners == {(name, "default"), ("other", "default")}
     assert f"{name}" in [item.get("content") for item in prompt]
 
 
@@ -166,8 +166,8 @@ def test_every_text_is_counted_once() -> None:
         selector.cost(past)
     selector.view([*past, user(question), assistant("6380"), user("thanks")], thread="a")
     texts = {item["content"] for item in past} | {question, "6380", "thanks"}
-    assert set(texts) <= set(counter.asked)
-    assert set(counter.asked.values()) == {1}
+    assert set(texts) <= set(counter.counts)
+    assert set(counter.counts.values()) == {1}
 
 
 def test_the_threads_used_last_stay_and_one_that_comes_back_is_served_right() -> None:
@@ -222,10 +222,10 @@ def test_the_first_time_that_turns_are_left_out_of_a_thread_a_line_says_which_an
     selector.view([*past, user(question), *past, user(question)], thread="a")
     selector.view([*past, user(question)], thread="b")
     assert (view.turns, view.left_out) == ((0,), (1, 2))
-    said = [record for record in records_of(caplog) if "first time" in record.getMessage()]
+    records = [record for record in records_of(caplog) if "first time" in record.getMessage()]
     line = f"turns left out for the first time: 2 of 3, ids 1-2 ({view.cause})"
-    assert [record.getMessage() for record in said] == [line] * 2
-    assert facts_of(said[0])["gatekeeper_left_out"] == "1-2"
+    assert [record.getMessage() for record in records] == [line] * 2
+    assert facts_of(records[0])["gatekeeper_left_out"] == "1-2"
 
 
 def test_threads_of_two_tenants_share_nothing_though_they_have_the_same_name() -> None:
@@ -290,14 +290,14 @@ def billed_selector(*, states: RecordStore | None = None, **settings: Any) -> Th
         **{"strategy": "cache", "token_budget": 100_000, "prices": CACHED, "on_error": "raise", **settings}
     )
     return ThreadSelector(
-        Message.from_dict, write=lambda _, said: said.to_dict(), config=config, clock=lambda: 0.0, states=states
+        Message.from_dict, write=lambda _, message: message.to_dict(), config=config, clock=lambda: 0.0, states=states
     )
 
 
 def shop_talk(turns: int) -> list[list[Item]]:
     """Return a conversation as it is sent at each of its questions; the first is about two of nine turns."""
-    asked = [f"New topic: when does the {shop} open?" for shop in SHOPS[:9]]
-    items = [one for text in asked for one in (user(text), assistant(f"{text} At nine. " * 160))]
+    questions = [f"New topic: when does the {shop} open?" for shop in SHOPS[:9]]
+    items = [one for text in questions for one in (user(text), assistant(f"{text} At nine. " * 160))]
     several = "When do the heron and the osprey open?"
     steps = []
     for text in [several, *(f"New topic: when does the {shop} open?" for shop in ("falcon", "wren", "eagle") * turns)]:

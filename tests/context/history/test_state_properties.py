@@ -22,11 +22,11 @@ growing = given(script=steps("append", most=12), **ANY)
 def test_what_the_selection_chose_is_sent_before_any_other_turn_and_within_the_budget(
     way: Any, script: Any, settings: Any, **rest: Any
 ) -> None:
-    for asked in played(script, way, HistoryConfig(on_error="raise", **settings), **rest):
-        selection = asked.sent.view.selection
-        missing = chosen(selection, evidence=True) - asked.sent.entries
-        assert not missing or asked.sent.entries <= chosen(selection)
-        used = sum(map(tokens_of, asked.sent.texts)) - tokens_of(asked.messages[-1].text)
+    for question in played(script, way, HistoryConfig(on_error="raise", **settings), **rest):
+        selection = question.sent.view.selection
+        missing = chosen(selection, evidence=True) - question.sent.entries
+        assert not missing or question.sent.entries <= chosen(selection)
+        used = sum(map(tokens_of, question.sent.texts)) - tokens_of(question.messages[-1].text)
         assert (selection.tokens if selection else 0) <= used <= settings["token_budget"]
 
 
@@ -36,17 +36,17 @@ def test_what_the_selection_chose_is_sent_before_any_other_turn_and_within_the_b
 @each_way
 @CHANGING
 def test_every_turn_that_a_new_instance_would_choose_is_sent(way: Any, script: Any, settings: Any, **rest: Any) -> None:
-    for asked in played(script, way, HistoryConfig(on_error="raise", **settings), **rest):
-        asked.check()
+    for question in played(script, way, HistoryConfig(on_error="raise", **settings), **rest):
+        question.check()
 
 
 @pytest.mark.parametrize("way", [WAYS["threads"], WAYS["threads, question elsewhere"]], ids=["inside", "elsewhere"])
 @CHANGING
 def test_two_conversations_without_a_name_share_nothing(way: Any, script: Any, settings: Any, **rest: Any) -> None:
     before: list[Any] = []
-    for asked in played(script, way, HistoryConfig(on_error="raise", **settings), named=False, **rest):
+    for question in played(script, way, HistoryConfig(on_error="raise", **settings), named=False, **rest):
         begun = (each[:-1] or each for each in before)  # the question may be elsewhere
-        if not any(asked.messages[: len(past)] == past for past in begun):
-            fresh = asked.fresh()
-            assert (asked.sent.entries, asked.sent.view.bill) == (fresh.entries, fresh.view.bill)
-        before.append(asked.messages)
+        if not any(question.messages[: len(past)] == past for past in begun):
+            fresh = question.fresh()
+            assert (question.sent.entries, question.sent.view.bill) == (fresh.entries, fresh.view.bill)
+        before.append(question.messages)

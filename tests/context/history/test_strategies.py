@@ -22,8 +22,8 @@ from tests.histories import config_of, view_with
 from tests.loops import assistant, calls, result, user
 
 TALK: dict[str, list[tuple[str, str]]] = {}
-for language, asked, said in rows("strategies", "talk"):
-    TALK.setdefault(language, []).append((asked, said))
+for language, question, answer in rows("strategies", "talk"):
+    TALK.setdefault(language, []).append((question, answer))
 QUESTION = {"en": "Which port does Redis use?", "zh": "Redis 用的是哪个端口？", "mixed": "Redis 用哪个 port？"}
 
 
@@ -31,7 +31,7 @@ STRATEGIES: tuple[Strategy, ...] = ("gate", "fill", "cache", "window")
 
 
 def messages_of(talk: list[tuple[str, str]]) -> list[Message]:
-    return [message for asked, said in talk for message in (user(asked), assistant(said))]
+    return [message for question, answer in talk for message in (user(question), assistant(answer))]
 
 
 def chosen(
@@ -53,7 +53,7 @@ def chosen(
 @pytest.mark.parametrize("language", TALK)
 def test_the_newest_turns_stand_beside_what_the_question_needs(language: str) -> None:
     """004-61, C5."""
-    costs = [len(asked) + len(said) for asked, said in TALK[language]]
+    costs = [len(question) + len(answer) for question, answer in TALK[language]]
     choice = chosen(TALK[language], QUESTION[language], keep_newest=2, room=sum(costs[3:]) + costs[0])
     assert choice.turns == (4, 3, 0)
     assert choice.selection is not None
@@ -62,7 +62,7 @@ def test_the_newest_turns_stand_beside_what_the_question_needs(language: str) ->
 @pytest.mark.parametrize("language", TALK)
 def test_the_gate_sends_what_the_question_needs_and_fill_whatever_fits(language: str) -> None:
     talk, question = TALK[language], QUESTION[language]
-    costs = [len(asked) + len(said) for asked, said in talk]
+    costs = [len(text) + len(reply) for text, reply in talk]
     assert chosen(talk, question).turns == (0,)
     everything = chosen(talk, question, strategy="fill", room=sum(costs))
     assert (everything.turns, everything.reason) == ((4, 3, 2, 1, 0), "everything_fits")
@@ -88,8 +88,8 @@ ASIDE = {"en": "The river runs past the old mill. ", "zh": "河水流过旧磨�
 def long_talk(language: str, *, tools: bool = True) -> list[Message]:
     """Return a talk of five topics of about 4,000 tokens, with a call in its first turn or without any."""
     count = 4_200 // (len(TALK[language]) * estimate_text_tokens(ASIDE[language]))
-    said = [(asked, answer + ASIDE[language] * count) for asked, answer in TALK[language]]
-    messages = messages_of(said)
+    pairs = [(question, answer + ASIDE[language] * count) for question, answer in TALK[language]]
+    messages = messages_of(pairs)
     if tools:
         messages[1:1] = [calls("c"), result("c", "6380")]
     assert 3_000 < count_messages(messages) < 5_000
@@ -117,12 +117,12 @@ def test_three_turns_stay_where_the_past_holds_tool_results(language: str) -> No
     """C4."""
     plain = messages_of(TALK[language])
     tools = [*plain[:3], calls("c"), result("c"), *plain[3:]]
-    asked = user(QUESTION[language])
+    question = user(QUESTION[language])
     options: dict[str, Any] = {"pin_instructions": False, "token_budget": 4_000}
-    assert view_with([*plain, asked], **options).turns == (0,)
-    assert view_with([*tools, asked], **options).turns == (4, 3, 2, 0)
-    assert view_with([*tools, asked], keep_newest=0, **options).turns == (0,)
-    first, later = [*plain, asked], [*plain, asked, calls("c"), result("c")]
+    assert view_with([*plain, question], **options).turns == (0,)
+    assert view_with([*tools, question], **options).turns == (4, 3, 2, 0)
+    assert view_with([*tools, question], keep_newest=0, **options).turns == (0,)
+    first, later = [*plain, question], [*plain, question, calls("c"), result("c")]
     assert view_with(later, **options).turns == view_with(first, **options).turns, "each step of a run says the same"
 
 

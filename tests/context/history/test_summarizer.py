@@ -48,7 +48,7 @@ def wrapped(*arguments: Any) -> str:
 
 
 @pytest.mark.parametrize(
-    ("summarizer", "said"),
+    ("summarizer", "answer"),
     [
         (Model(), "2 so far 30"),
         (with_defaults, "2 so far 30"),
@@ -62,11 +62,11 @@ def wrapped(*arguments: Any) -> str:
     ],
 )
 def test_a_summarizer_is_called_with_all_or_with_the_messages_and_the_summary_before_them(
-    summarizer: Any, said: str
+    summarizer: Any, answer: str
 ) -> None:
     """A default of the caller's own is never overwritten by what the library hands over."""
     check_summarizer(summarizer)
-    assert ask(summarizer, [user(), assistant()], "so far", 30) == Answer(said)
+    assert ask(summarizer, [user(), assistant()], "so far", 30) == Answer(answer)
 
 
 async def later(messages: Sequence[Message]) -> str:
@@ -124,8 +124,8 @@ def test_a_summarizer_reads_no_more_than_its_limit_in_cjk_as_in_english(text: st
     """003-32, 003-41: counted as everything else is, so that Chinese is not cut four times too late."""
     reader = Reader()
     messages = [message for at in range(30) for message in (user(f"{text} {at}?"), assistant(text * 900))]
-    whole = count_messages(messages, token_counter=counter)
-    compressor = ContextCompressor(whole // 2, summarizer=reader, token_counter=counter)
+    total = count_messages(messages, token_counter=counter)
+    compressor = ContextCompressor(total // 2, summarizer=reader, token_counter=counter)
     assert any("told" in message.text for message in compressor.compress(messages))
     limit = budget_within(counter, 24_000)
     for read in reader.read:

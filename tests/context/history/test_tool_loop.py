@@ -244,10 +244,10 @@ def test_the_number_of_calls_is_exact_after_five_compactions(
 ) -> None:
     """002-20: calls in the list and in its one summary are all that were made."""
     messages: list[Message] = []
-    made = 0
+    total = 0
     for step in steps:
-        made += call_count(step)
+        total += call_count(step)
         messages = compacted([*messages, *step], max_tokens=max_tokens, keep_recent_rounds=keep).messages
         summaries = [message for message in messages if is_summary(message)]
         assert len(summaries) <= 1
-        assert call_count(messages) + sum(counts_of(one).calls for one in summaries) == made
+        assert call_count(messages) + sum(counts_of(one).calls for one in summaries) == total

@@ -103,9 +103,9 @@ MARKS = (
     st.booleans(),
 )
 def test_compressing_anything_again_changes_nothing(
-    text: str, size: int, marks: list[tuple[int, str, int]], settings: dict[str, Any], tool: str | None, whole: bool
+    text: str, size: int, marks: list[tuple[int, str, int]], settings: dict[str, Any], tool: str | None, is_full: bool
 ) -> None:
-    lines = (text if whole else text[:size]).split("\n")
+    lines = (text if is_full else text[:size]).split("\n")
     for at, mark, times in marks:
         lines[at % len(lines)] += mark * times
     compressor = compressor_of(memory_of(), **settings)
@@ -347,31 +347,31 @@ def test_prose_is_offloaded_from_8000_bytes_and_when_it_is_old_from_1000_charact
 # --- as the compressor of a compaction
 
 
-def asked(text: str, *, compressor: ToolResultCompressor, **known: Any) -> str:
-    return compressor(Message("tool", text, tool_call_id="a"), ResultContext(**known))
+def apply(text: str, *, compressor: ToolResultCompressor, **context: Any) -> str:
+    return compressor(Message("tool", text, tool_call_id="a"), ResultContext(**context))
 
 
 def test_a_text_is_remembered_by_its_tool_its_question_and_whether_it_is_old() -> None:
     compressor = compressor_of(memory_of())
     long = PROSE[:3_000]
-    assert asked(long, compressor=compressor, age_rounds=0) == asked(long, compressor=compressor, age_rounds=2) == long
-    assert asked(long, compressor=compressor, age_rounds=3) != long
+    assert apply(long, compressor=compressor, age_rounds=0) == apply(long, compressor=compressor, age_rounds=2) == long
+    assert apply(long, compressor=compressor, age_rounds=3) != long
     text = "\n".join(f"{at} worker {at} 完成 {'x' * 40}" for at in range(400))
-    assert "worker 177" in asked(text, compressor=compressor, query="worker 177")
-    assert "worker 177" not in asked(text, compressor=compressor, query="worker 230")
-    assert len(asked(text, compressor=compressor, tool_name="bash").encode()) <= 8_000
+    assert "worker 177" in apply(text, compressor=compressor, query="worker 177")
+    assert "worker 177" not in apply(text, compressor=compressor, query="worker 230")
+    assert len(apply(text, compressor=compressor, tool_name="bash").encode()) <= 8_000
 
 
 def test_what_memory_lost_is_put_aside_again_and_what_is_asked_for_again_is_the_newest() -> None:
     memory = memory_of(3 * len(LOG))
     compressor = compressor_of(memory)
-    first = asked(LOG, compressor=compressor)
-    assert asked(LOG[::-1], compressor=compressor) != first
-    assert asked(LOG, compressor=compressor) == first  # used now
+    first = apply(LOG, compressor=compressor)
+    assert apply(LOG[::-1], compressor=compressor) != first
+    assert apply(LOG, compressor=compressor) == first  # used now
     memory.offload("x" * (2 * len(LOG)))
     assert memory.load(first) == LOG
     memory.clear()
-    assert asked(LOG, compressor=compressor) == first
+    assert apply(LOG, compressor=compressor) == first
     assert memory.load(first) == LOG
 
 
@@ -379,7 +379,7 @@ def test_an_id_that_the_window_shows_is_no_pointer_of_ours_by_that() -> None:
     """004-37: also where a text of others stood uncompressed in the window before."""
     fake = "[[wm:aaaaaaaaaaaaaaaa]]"
     text = f"{fake} type=log\n[log: 3 of 4 lines shown]\n" + LOG
-    shown = asked(text, compressor=compressor_of(memory_of()), live=("aaaaaaaaaaaaaaaa",))
+    shown = apply(text, compressor=compressor_of(memory_of()), live=("aaaaaaaaaaaaaaaa",))
     assert fake not in shown
     assert len(shown) < len(text) / 5
 
@@ -413,7 +413,7 @@ def test_what_one_thread_remembers_never_answers_for_another_one(
     compressor = ToolResultCompressor(working_memory=memories)
     for (name, tenant), script, number in steps:
         log = f"{LOGS[script]}\n{number}"
-        text = asked(log, compressor=compressor, query="worker 7", thread_id=name, tenant=tenant)
+        text = apply(log, compressor=compressor, query="worker 7", thread_id=name, tenant=tenant)
         stored = [memories.of(str(name), tenant=tenant).load(found) for found in pointers_in(text)]
         assert stored == ([log] if name else [])
 
@@ -429,14 +429,14 @@ def test_json_too_long_to_be_read_is_cut_as_rows_or_lines_and_keeps_one_of_each_
     texts = [json.dumps(value, ensure_ascii=False, indent=indent) for value in values]
     for text in (*texts, "\n".join(map(json.dumps, rows))):
         assert len(text) > 600_000
-        made = ToolResultCompressor().compress(text)
-        assert made.tokens_after < 3_000
-        assert [part for part in ("SN-8841", "K-77", "1234,", "1999,") if part not in made.text] == []
-        shown, total = map(int, re.findall(r"(\d+) of (\d+) rows", made.text)[0])
-        assert total - shown == sum(map(int, re.findall(r"… (\d+) rows? omitted", made.text))) > 0
-        assert '"items"' not in text or 'next: "c-99"' in made.text
-        assert ToolResultCompressor().compress(made.text).text == made.text
+        result = ToolResultCompressor().compress(text)
+        assert result.tokens_after < 3_000
+        assert [part for part in ("SN-8841", "K-77", "1234,", "1999,") if part not in result.text] == []
+        shown, total = map(int, re.findall(r"(\d+) of (\d+) rows", result.text)[0])
+        assert total - shown == sum(map(int, re.findall(r"… (\d+) rows? omitted", result.text))) > 0
+        assert '"items"' not in text or 'next: "c-99"' in result.text
+        assert ToolResultCompressor().compress(result.text).text == result.text
     tree = {f"a{at}": {f"b{at} {each}": {"c": ["fine " * 40, each]} for each in range(3)} for at in range(1_000)}
     tree["a500"]["b500 1"] = {"c": ["ERROR disk SN-8841", 1]}
-    made = ToolResultCompressor().compress(json.dumps(tree, indent=indent))
-    assert (made.tokens_after < 3_000, "SN-8841" in made.text) == (True, True)
+    result = ToolResultCompressor().compress(json.dumps(tree, indent=indent))
+    assert (result.tokens_after < 3_000, "SN-8841" in result.text) == (True, True)

@@ -32,16 +32,16 @@ def first(message: Message, context: ResultContext) -> str:
 
 def names(messages: Sequence[Message]) -> list[str | None]:
     """Return the tools that a compressor is told of, for the results in their order."""
-    told: list[str | None] = []
+    tools: list[str | None] = []
 
     def note(message: Message, context: ResultContext) -> str:
-        told.append(context.tool_name)
+        tools.append(context.tool_name)
         return ""
 
     results = ToolResults(messages, note)
     for at, message in enumerate(messages):
         results.smaller(at, message)
-    return told
+    return tools
 
 
 # --- what a compressor is told
@@ -58,7 +58,7 @@ def test_a_result_has_the_tool_whose_call_it_answers() -> None:
     ) == ["bash", "grep", None, "ls", "cat", None, "named", None]
 
 
-def told(compact: str, messages: list[Message]) -> list[ResultContext]:
+def contexts_of(compact: str, messages: list[Message]) -> list[ResultContext]:
     """Return what a compressor is told in a compaction, or in the current run."""
     seen: list[ResultContext] = []
 
@@ -87,12 +87,12 @@ def told(compact: str, messages: list[Message]) -> list[ResultContext]:
 def test_a_compressor_knows_the_question_the_age_and_the_pointers_of_the_window(way: str, question: str) -> None:
     past = [user("old"), assistant(f"see {pointer(9)}")]
     rounds = [one for at in range(3) for one in (calls(f"c{at}"), result(f"c{at}", "x" * 80))]
-    seen = told(way, [*past, user(question), *rounds, calls("open")])
+    seen = contexts_of(way, [*past, user(question), *rounds, calls("open")])
     assert {context.query for context in seen} == {question}
     assert {context.tool_name for context in seen} == {"search"}
     assert [context.age_rounds for context in seen] == ([2, 1, 0] if way == "compaction" else [0, 0, 0])
-    made = [pointers_in(pointer(number))[0] for number in (9, 1, 2)]
-    assert [context.live for context in seen] == [tuple(made[:1]), tuple(made[:2]), tuple(made)]
+    ids = [pointers_in(pointer(number))[0] for number in (9, 1, 2)]
+    assert [context.live for context in seen] == [tuple(ids[:1]), tuple(ids[:2]), tuple(ids)]
 
 
 def test_a_compressor_knows_whose_result_it_is() -> None:
@@ -117,7 +117,7 @@ def test_a_compressor_knows_whose_result_it_is() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "message"),
+    ("before", "message"),
     [
         (call(("a", READ_TOOL_NAME)), result("a", "what was read")),
         (call(("a", "grep")), Message("tool", "small", tool_call_id="a", metadata={"compressed": True})),
@@ -126,8 +126,8 @@ def test_a_compressor_knows_whose_result_it_is() -> None:
         (call(("a", "grep")), result("a", "x")),
     ],
 )
-def test_what_was_read_what_is_compressed_and_what_gets_no_shorter_stays(asked: Message, message: Message) -> None:
-    messages = [asked, message]
+def test_what_was_read_what_is_compressed_and_what_gets_no_shorter_stays(before: Message, message: Message) -> None:
+    messages = [before, message]
     assert ToolResults(messages, first).smaller(1, message) is None
 
 

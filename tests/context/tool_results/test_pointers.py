@@ -20,12 +20,12 @@ def test_a_pointer_reads_as_the_specification_has_it() -> None:
 @given(st.binary(max_size=50), st.binary(min_size=16, max_size=32), st.binary(min_size=16, max_size=32))
 def test_an_id_belongs_to_a_key_and_a_content(data: bytes, key: bytes, other: bytes) -> None:
     """004-37: HMAC-SHA256, 80 bits in base32."""
-    made = keyed_id(key, data)
-    assert pointer_id(made) == made == keyed_id(key, data)
-    assert len(made) == 16
+    identifier = keyed_id(key, data)
+    assert pointer_id(identifier) == identifier == keyed_id(key, data)
+    assert len(identifier) == 16
     if other.rstrip(b"\x00") != key.rstrip(b"\x00"):  # HMAC fills short keys up with zeros
-        assert keyed_id(other, data) != made
-    assert keyed_id(key, data + b"x") != made
+        assert keyed_id(other, data) != identifier
+    assert keyed_id(key, data + b"x") != identifier
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from gatekeeper_core.context.tool_results.sampling import sample_lines, sample_r
 from tests.case_files import from_file
 
 
-def rows_in(text: str, asked: QueryMatcher, *, max_chars: int) -> tuple[Table, list[tuple[str, JsonValue]]]:
-    read = sample_rows(text, asked, max_chars=max_chars)
+def rows_in(text: str, matcher: QueryMatcher, *, max_chars: int) -> tuple[Table, list[tuple[str, JsonValue]]]:
+    read = sample_rows(text, matcher, max_chars=max_chars)
     assert read is not None
     return read
 

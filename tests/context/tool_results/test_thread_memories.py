@@ -52,8 +52,8 @@ def test_no_id_of_a_thread_opens_anything_in_another_one(
         assert [memory.load(each) for each in here] == texts
         for foreign in ids[theirs]:
             assert foreign not in memory.ids
-            for asked in ({}, {"lines": (1, 2)}, {"query": "disk 磁盘"}, {"start": 3}):
-                assert memory.read(foreign, **asked) == memory.read("a" * 16, **asked)
+            for options in ({}, {"lines": (1, 2)}, {"query": "disk 磁盘"}, {"start": 3}):
+                assert memory.read(foreign, **options) == memory.read("a" * 16, **options)
     assert len({each for found in ids.values() for each in found}) == len(owners) * len(set(texts))
 
 

@@ -55,8 +55,8 @@ def test_a_range_of_bytes_is_whole_characters_of_the_text(text: str, start: int,
 def test_a_reading_never_costs_more_than_its_budget(text: str, budget: int, way: str) -> None:
     memory = memory_of()
     pointer = put(memory, "端口 port\n" + text + "\nport 6380\n" * 5)
-    asked = {"all": {}, "lines": {"lines": (2, 5)}, "query": {"query": "which port?"}}[way]
-    reading = memory.read(pointer.text, budget_tokens=budget, **asked)  # type: ignore[arg-type]
+    options = {"all": {}, "lines": {"lines": (2, 5)}, "query": {"query": "which port?"}}[way]
+    reading = memory.read(pointer.text, budget_tokens=budget, **options)  # type: ignore[arg-type]
     assert characters(reading.text) <= budget
 
 
@@ -115,13 +115,13 @@ def test_a_pointer_in_the_text_is_defused_where_it_is_read_and_kept_where_it_is_
     assert memory.load(pointer.id) == text
 
 
-@from_file("asked", "part")
-def test_a_tool_answers_whatever_a_model_asks(asked: dict[str, object], part: str) -> None:
+@from_file("options", "part")
+def test_a_tool_answers_whatever_a_model_asks(options: dict[str, object], part: str) -> None:
     memory = memory_of()
     pointer = put(memory, "\n".join([*(f"line {at}" for at in range(1, 60)), "端口 17"]))
-    said = memory.answer(pointer.text, **asked)  # type: ignore[arg-type]
-    assert part in said
-    assert memory.answer("[[wm:x]]", **asked) == UNKNOWN_POINTER  # type: ignore[arg-type]
+    answer = memory.answer(pointer.text, **options)  # type: ignore[arg-type]
+    assert part in answer
+    assert memory.answer("[[wm:x]]", **options) == UNKNOWN_POINTER  # type: ignore[arg-type]
 
 
 def test_what_was_used_longest_ago_makes_room() -> None:
