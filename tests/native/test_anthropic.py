@@ -42,15 +42,15 @@ def test_of_several_results_one_is_made_shorter_and_one_goes() -> None:
     first = {"type": "tool_result", "tool_use_id": "a", "content": "行" * 50, "cache_control": {"type": "ephemeral"}}
     image = {"type": "image", "source": {"type": "url", "url": "https://a/b.png"}}
     second = {"type": "tool_result", "tool_use_id": "b", "content": [{"type": "text", "text": "row " * 50}, image]}
-    said = {"type": "text", "text": "Go on."}
-    item = answered(first, second, said)
+    text = {"type": "text", "text": "Go on."}
+    item = answered(first, second, text)
     a, b, user = ANTHROPIC.read([item])
     sent = [
         Sent(a.message, Message("tool", "行…", tool_call_id="a")),
         Sent(b.message, None),
         Sent(user.message, user.message),
     ]
-    assert ANTHROPIC.rewrite(item, sent) == answered({**first, "content": "行…"}, said)
+    assert ANTHROPIC.rewrite(item, sent) == answered({**first, "content": "行…"}, text)
     sent = [Sent(a.message, a.message), Sent(b.message, Message("tool", "row …")), Sent(user.message, None)]
     shorter = {**second, "content": [{"type": "text", "text": "row …"}, image]}
     assert ANTHROPIC.rewrite(item, sent) == answered(first, shorter)

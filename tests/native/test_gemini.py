@@ -5,7 +5,7 @@ from gatekeeper_core.native.reading import read_messages
 
 
 def test_fields_are_read_as_json_and_as_python_names_them() -> None:
-    asked = [
+    json_items = [
         {"role": "model", "parts": [{"functionCall": {"name": "now", "args": {"城市": "伯尔尼"}}}]},
         {"role": "user", "parts": [{"functionResponse": {"name": "now", "response": {"output": "12:00"}}}]},
     ]
@@ -13,8 +13,8 @@ def test_fields_are_read_as_json_and_as_python_names_them() -> None:
         {"role": "model", "parts": [{"function_call": {"name": "now", "args": {"城市": "伯尔尼"}}}]},
         {"role": "user", "parts": [{"function_response": {"name": "now", "response": {"output": "12:00"}}}]},
     ]
-    assert read_messages(asked) == read_messages(python)
-    assert read_messages(asked)[1] == Message("tool", "12:00", tool_call_id="0.0", name="now")
+    assert read_messages(json_items) == read_messages(python)
+    assert read_messages(json_items)[1] == Message("tool", "12:00", tool_call_id="0.0", name="now")
 
 
 def test_responses_out_of_order_find_their_calls_by_name_or_id() -> None:
@@ -23,12 +23,12 @@ def test_responses_out_of_order_find_their_calls_by_name_or_id() -> None:
         {"functionCall": {"name": "g"}},
         {"functionCall": {"name": "f", "id": "x"}},
     ]
-    told = [
+    responses = [
         {"functionResponse": {"name": "f", "id": "x"}},
         {"functionResponse": {"name": "g"}},
         {"functionResponse": {"name": "f"}},
     ]
-    messages = read_messages([{"role": "model", "parts": calls}, {"role": "user", "parts": told}])
+    messages = read_messages([{"role": "model", "parts": calls}, {"role": "user", "parts": responses}])
     assert [message.tool_call_id for message in messages[1:]] == ["x", "0.1", "0.0"]
 
 

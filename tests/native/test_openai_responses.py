@@ -16,18 +16,18 @@ def test_what_the_model_writes_in_a_row_is_one_message() -> None:
         {"type": "function_call_output", "call_id": "a", "output": "6380"},
         {"type": "custom_tool_call_output", "call_id": "b", "output": [{"type": "input_text", "text": "ok"}]},
     ]
-    (written, *told) = RESPONSES.read(items)
+    (written, *outputs) = RESPONSES.read(items)
     assert (written.start, written.stop) == (0, 4)
     assert written.message.text == "我看看。"
     assert [(call.name, call.arguments) for call in written.message.tool_calls] == [("f", "{}"), ("patch", "*** Begin")]
-    assert [(one.message.tool_call_id, one.message.text) for one in told] == [("a", "6380"), ("b", "ok")]
+    assert [(one.message.tool_call_id, one.message.text) for one in outputs] == [("a", "6380"), ("b", "ok")]
 
 
 @from_file("call", "output")
 def test_each_kind_of_call_meets_its_output(call: dict[str, Any], output: dict[str, Any]) -> None:
-    asked, told = read_messages([call, output])
-    assert [one.id for one in asked.tool_calls] == ["a"]
-    assert (told.role, told.tool_call_id) == ("tool", "a")
+    request, result = read_messages([call, output])
+    assert [one.id for one in request.tool_calls] == ["a"]
+    assert (result.role, result.tool_call_id) == ("tool", "a")
 
 
 def test_a_shorter_output_keeps_the_form_that_it_had() -> None:
@@ -39,17 +39,17 @@ def test_a_shorter_output_keeps_the_form_that_it_had() -> None:
 
 
 def test_what_the_provider_keeps_under_an_id_is_never_cut() -> None:
-    said: dict[str, Any] = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "ok"}]}
-    ours, theirs = (read_messages([item])[0] for item in (said, {**said, "id": "msg_1"}))
+    text: dict[str, Any] = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "ok"}]}
+    ours, theirs = (read_messages([item])[0] for item in (text, {**text, "id": "msg_1"}))
     assert (dict(ours.metadata), dict(theirs.metadata)) == ({}, {"signed": True})
 
 
 def test_what_others_say_stands_between_what_the_model_writes() -> None:
     answer = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "6380"}]}
-    asked = {"role": "user", "content": "端口是多少？"}
+    question = {"role": "user", "content": "端口是多少？"}
     files = [{"type": "input_file", "file_id": "f"}, {"type": "input_audio", "data": "x"}, {"type": "new", "x": 1}]
     shown = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "And here?"}, *files]}
-    read = RESPONSES.read([asked, answer, shown, answer])
+    read = RESPONSES.read([question, answer, shown, answer])
     assert [(one.message.role, one.start, one.stop) for one in read] == [
         ("user", 0, 1),
         ("assistant", 1, 2),

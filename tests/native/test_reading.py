@@ -98,5 +98,5 @@ def test_no_error_repeats_anything_of_a_message(native: Native, seed: int, data:
     try:
         read(items)
     except (MessageFormatError, TypeError) as error:
-        told = "".join(traceback.format_exception_only(error))
-        assert not any(part in told for part in SECRET.split("-"))
+        text = "".join(traceback.format_exception_only(error))
+        assert not any(part in text for part in SECRET.split("-"))

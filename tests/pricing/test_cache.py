@@ -33,8 +33,8 @@ def request(*tokens: int, marks: Sequence[int] = (), changed: int | None = None)
 def charged(*requests: Request, prices: ModelPrices, seconds: float = 1.0) -> list[Usage]:
     """Return what is reported for calls that follow each other after so many seconds."""
     cache, usages = PromptCache(), []
-    for number, asked in enumerate(requests):
-        usage, cache = charge(cache, asked, now=number * seconds, prices=prices)
+    for number, prompt in enumerate(requests):
+        usage, cache = charge(cache, prompt, now=number * seconds, prices=prices)
         usages.append(usage)
     return usages
 
@@ -51,18 +51,18 @@ def test_all_but_the_new_part_of_an_append_only_conversation_is_read(
     ends = range(pieces_each, len(tokens) + 1, pieces_each)
     usages = charged(*(request(*tokens[:end], marks=[end - 1]) for end in ends), prices=prices)
     for before, usage in pairwise(usages):
-        whole = before.input_tokens if before.input_tokens >= (prices.min_cached_tokens or 0) else 0
-        assert usage.cached_tokens == whole - whole % prices.step_tokens
+        prefix = before.input_tokens if before.input_tokens >= (prices.min_cached_tokens or 0) else 0
+        assert usage.cached_tokens == prefix - prefix % prices.step_tokens
         assert usage.cached_tokens + usage.cache_written_tokens in (0, usage.input_tokens)
 
 
 @ALL_KINDS
 def test_a_prefix_lives_from_its_last_use(prices: ModelPrices) -> None:
-    asked = request(2048, marks=[0])
+    prompt = request(2048, marks=[0])
     life = prices.lifetime_seconds
-    read = [usage.cached_tokens for usage in charged(*[asked] * 4, prices=prices, seconds=life)]
+    read = [usage.cached_tokens for usage in charged(*[prompt] * 4, prices=prices, seconds=life)]
     assert read == [0, 2048, 2048, 2048]
-    assert [usage.cached_tokens for usage in charged(*[asked] * 3, prices=prices, seconds=life + 1)] == [0, 0, 0]
+    assert [usage.cached_tokens for usage in charged(*[prompt] * 3, prices=prices, seconds=life + 1)] == [0, 0, 0]
 
 
 @ALL_KINDS
@@ -71,8 +71,8 @@ def test_below_the_smallest_prefix_nothing_is_written_and_nothing_is_found(price
     first, second = charged(*[request(small, marks=[0])] * 2, prices=prices)
     assert counts(first) == counts(second) == (small, 0, 0)
     assert prices.dollars(first) == pytest.approx(small * prices.input / 1e6)
-    below, whole = charged(request(small, marks=[0]), request(small, 1, marks=[0, 1]), prices=prices)
-    assert (counts(below), counts(whole)) == ((small, 0, 0), (small + 1, 0, small + 1))
+    below, exact = charged(request(small, marks=[0]), request(small, 1, marks=[0, 1]), prices=prices)
+    assert (counts(below), counts(exact)) == ((small, 0, 0), (small + 1, 0, small + 1))
 
 
 @pytest.mark.parametrize(
@@ -86,11 +86,11 @@ def test_a_hit_is_rounded_down_to_the_step(prices: ModelPrices, shared: int, rea
 
 @pytest.mark.parametrize(("apart", "read"), [(19, 2000), (20, 0)])
 def test_twenty_positions_are_checked_per_mark_itself_the_first(apart: int, read: int) -> None:
-    whole = [2000, *[10] * apart]
-    _, far = charged(request(2000, marks=[0]), request(*whole, marks=[apart]), prices=MARKED)
+    tokens = [2000, *[10] * apart]
+    _, far = charged(request(2000, marks=[0]), request(*tokens, marks=[apart]), prices=MARKED)
     assert far.cached_tokens == read
-    _, bridged = charged(request(2000, marks=[0]), request(*whole, marks=[1, apart]), prices=MARKED)
-    assert counts(bridged) == (sum(whole), 2000, sum(whole) - 2000)
+    _, bridged = charged(request(2000, marks=[0]), request(*tokens, marks=[1, apart]), prices=MARKED)
+    assert counts(bridged) == (sum(tokens), 2000, sum(tokens) - 2000)
 
 
 def test_memory_is_bounded_and_keeps_what_prompts_have_in_common() -> None:

@@ -90,7 +90,7 @@ def thread(seed: int, prices: ModelPrices, *, edits: bool = False) -> Iterator[C
             turns=tuple(turns),
             selected=selected,
             room=10**9,
-            recall=(lambda told, known=selected: 60 + sum(known[at] for at in told)) if recalls else None,
+            recall=(lambda ids, costs=selected: 60 + sum(costs[at] for at in ids)) if recalls else None,
             continuation=Continuation(same, fixed + sum(turns[:same]), goes_on=same == before),
         )
         call = called(PromptPolicy(prices=prices, state=state, now=now), sizes)
@@ -155,7 +155,7 @@ def test_the_same_question_again_gets_the_same_turns_and_no_rent(prices: ModelPr
 def sizes_of(**changed: Any) -> PromptSizes:
     """Return 40 turns of 200 tokens, of which the question needs one; a label costs nothing."""
     values = {"turns": [200] * 40, "selected": {7: 200}, "room": 10**9, "continuation": Continuation(39), **changed}
-    return PromptSizes(fixed=100, question=20, recall=lambda told: 200 * len(told), **values)
+    return PromptSizes(fixed=100, question=20, recall=lambda ids: 200 * len(ids), **values)
 
 
 def warm_state(**changed: Any) -> PolicyState:

@@ -35,10 +35,10 @@ def test_an_answer_may_end_with_a_question(text: str, asks: bool) -> None:
     assert ends_with_question(text) is asks
 
 
-@from_file("text", "left")
-def test_without_its_cues_a_text_says_what_it_is_about(text: str, left: str) -> None:
+@from_file("text", "rest")
+def test_without_its_cues_a_text_says_what_it_is_about(text: str, rest: str) -> None:
     """In 换个话题 the topic is no anchor."""
-    assert without_cues(text).strip() == left
+    assert without_cues(text).strip() == rest
 
 
 @given(any_text)
@@ -53,8 +53,8 @@ def test_no_text_raises_and_the_same_text_has_the_same_cues(text: str) -> None:
 @given(any_text)
 def test_taking_the_cues_out_leaves_only_what_was_there(text: str) -> None:
     """Nothing is added but spaces."""
-    left = iter(text)
-    assert all(char in left for char in without_cues(text) if char != " ")
+    rest = iter(text)
+    assert all(char in rest for char in without_cues(text) if char != " ")
 
 
 @pytest.mark.parametrize(

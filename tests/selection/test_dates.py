@@ -75,9 +75,9 @@ def test_a_question_finds_the_turns_of_the_day_that_it_names(query: str, turns: 
 
 
 def test_the_words_of_a_date_that_is_known_are_not_looked_for() -> None:
-    asked = gatekeeper_of(diary()).explain("Which vet, last week?", asked_at=datetime(2024, 6, 12))
-    assert (asked.covered, asked.uncovered) == (("vet",), ())
-    (score,) = [each.score for each in asked.decisions if each.turn_id == 2 and each.score]
+    selection = gatekeeper_of(diary()).explain("Which vet, last week?", asked_at=datetime(2024, 6, 12))
+    assert (selection.covered, selection.uncovered) == (("vet",), ())
+    (score,) = [each.score for each in selection.decisions if each.turn_id == 2 and each.score]
     assert score.share == pytest.approx(1.0)
 
 

@@ -24,9 +24,9 @@ def related(query: str, *texts: str) -> dict[str, tuple[str, ...]]:
     return {each.term: each.stands_for for each in found}
 
 
-@from_file("query", "said", "expected")
-def test_a_word_that_may_stand_for_another_is_found(query: str, said: str, expected: dict[str, list[str]]) -> None:
-    assert related(query, said) == {term: tuple(own) for term, own in expected.items()}
+@from_file("query", "text", "expected")
+def test_a_word_that_may_stand_for_another_is_found(query: str, text: str, expected: dict[str, list[str]]) -> None:
+    assert related(query, text) == {term: tuple(own) for term, own in expected.items()}
 
 
 def test_the_weightiest_are_kept_where_there_are_too_many() -> None:

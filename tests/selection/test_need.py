@@ -59,22 +59,22 @@ COVERAGES = (0.0, 0.3, 0.6, 0.85, 0.95, 1.0)
 
 def selections(coverage: float) -> list[Selection]:
     """Return what is sent for every question in every conversation, of other languages as well."""
-    made = []
+    results = []
     for turns in CHATS.values():
         gatekeeper = ContextGatekeeper(config=GatekeeperConfig(coverage=coverage))
         gatekeeper.sync(turns)
-        made += [gatekeeper.explain(query) for questions in QUESTIONS.values() for query in questions]
-    return made
+        results += [gatekeeper.explain(query) for questions in QUESTIONS.values() for query in questions]
+    return results
 
 
 def test_a_higher_coverage_sends_more_in_the_mean() -> None:
     """000-33: more tokens, and a greater share of what is needed."""
     sent = [selections(coverage) for coverage in COVERAGES]
-    tokens = [sum(selection.tokens for selection in made) for made in sent]
-    shares = [math.fsum(selection.coverage for selection in made) for made in sent]
+    tokens = [sum(selection.tokens for selection in results) for results in sent]
+    shares = [math.fsum(selection.coverage for selection in results) for results in sent]
     assert tokens == sorted(set(tokens))
     assert shares == sorted(set(shares))
-    assert all(0.0 <= selection.coverage <= 1.0 for made in sent for selection in made)
+    assert all(0.0 <= selection.coverage <= 1.0 for results in sent for selection in results)
 
 
 @pytest.mark.parametrize("language", CHATS)

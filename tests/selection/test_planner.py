@@ -118,9 +118,9 @@ def test_what_does_not_fit_is_cut_first_and_then_passed_over() -> None:
     cut = gatekeeper_of(turns, token_budget=80).explain("Redis keys")
     assert ids(cut) == [0, 1]
     assert [turn.trimmed for turn in cut.turns] == [True, False]
-    whole = gatekeeper_of(turns, token_budget=80, trim=False).explain("Redis keys")
-    assert ids(whole) == [1]
-    refused = whole.decision(0)
+    full = gatekeeper_of(turns, token_budget=80, trim=False).explain("Redis keys")
+    assert ids(full) == [1]
+    refused = full.decision(0)
     assert (refused.outcome, refused.why) == ("dropped", "no_room")
 
 
@@ -151,12 +151,12 @@ def test_the_number_of_candidates_grows_with_the_budget_in_fill() -> None:
 def test_long_turns_are_trimmed_unless_the_settings_or_the_call_say_no() -> None:
     """000-36."""
     turns = [("Redis notes", LONG + "Redis keeps its keys in memory. " + LONG)]
-    trimmed, whole = gatekeeper_of(turns), gatekeeper_of(turns, trim=False)
+    trimmed, full = gatekeeper_of(turns), gatekeeper_of(turns, trim=False)
     query = "New topic: Redis keys"
     assert [turn.trimmed for turn in trimmed.explain(query).turns] == [True]
-    assert [turn.trimmed for turn in whole.explain(query).turns] == [False]
+    assert [turn.trimmed for turn in full.explain(query).turns] == [False]
     assert [turn.trimmed for turn in trimmed.explain(query, trim=False).turns] == [False]
-    assert [turn.trimmed for turn in whole.explain(query, trim=True).turns] == [True]
+    assert [turn.trimmed for turn in full.explain(query, trim=True).turns] == [True]
 
 
 @from_file("script", "sentence", "query")
@@ -212,11 +212,11 @@ def plain_greedy(turns: Pairs, selection: Selection, *, coverage: float) -> list
         return needs[turn_id] * math.prod(1 - likeness(turn_id, other) ** 2 for other in kept)
 
     kept: list[int] = []
-    left = {at for at in needs if needs[at] >= price_of(coverage) * costs[at]}
-    while left:
-        best = max(left, key=lambda each: (round(need(each, kept), 9), each))
-        turn_id = max((each for each in left if restates(each, best)), default=best)
-        left.remove(turn_id)
+    remaining = {at for at in needs if needs[at] >= price_of(coverage) * costs[at]}
+    while remaining:
+        best = max(remaining, key=lambda each: (round(need(each, kept), 9), each))
+        turn_id = max((each for each in remaining if restates(each, best)), default=best)
+        remaining.remove(turn_id)
         value = need(turn_id, kept) if turn_id == best else max(need(best, kept), needs[turn_id])
         if value >= price_of(coverage) * costs[turn_id]:
             kept.append(turn_id)

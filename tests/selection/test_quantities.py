@@ -37,9 +37,9 @@ def test_every_quantity_is_a_piece_of_its_text(text: str) -> None:
         assert quantity.term[0] == {"date": "@", "amount": "#"}[quantity.kind]
 
 
-@from_file("said", "question")
-def test_a_question_finds_a_date_or_an_amount_that_was_written_otherwise(said: str, question: str) -> None:
+@from_file("text", "question")
+def test_a_question_finds_a_date_or_an_amount_that_was_written_otherwise(text: str, question: str) -> None:
     gatekeeper = ContextGatekeeper()
-    gatekeeper.add_turn(said, "好的。")
+    gatekeeper.add_turn(text, "好的。")
     gatekeeper.add_turn("猫粮买什么牌子？", "无谷的就行。")
     assert 0 in [turn["turn_id"] for turn in gatekeeper.select(question)]

@@ -129,8 +129,8 @@ def test_a_turn_kept_by_its_meaning_says_so_and_covers_no_anchor(
     decision = selection.decision(turn_id)
     assert (decision.outcome, decision.stage, decision.why) == ("kept", "cover", "meaning")
     assert (decision.shared, decision.related) == ((), ())
-    asked, told = map(packed, tiny([query, "\n".join(turns[turn_id])]))
-    assert decision.meaning == dot(asked, told)
+    query_vector, turn_vector = map(packed, tiny([query, "\n".join(turns[turn_id])]))
+    assert decision.meaning == dot(query_vector, turn_vector)
     assert selection.covered == ()
     plain = gatekeeper_of([*turns, ("Thanks, bye.", "好的。")]).explain(query)
     assert selection.covered + selection.uncovered == plain.covered + plain.uncovered

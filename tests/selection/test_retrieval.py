@@ -60,24 +60,24 @@ def test_the_total_is_the_weighted_sum_of_the_parts(turns: Turns, query: str) ->
 
 def test_a_whole_hit_adds_its_idf_once_a_plain_word_half_of_it() -> None:
     """000-25: exact match, weight 1.0; "quorums" is found by its stem and is no whole hit."""
-    whole, stemmed = score([("quorum", ""), ("quorums", "")], "quorum", recency_weight=0, neighbour_weight=0)
-    assert (whole.turn_id, stemmed.turn_id) == (0, 1)
-    assert whole.lex_user == stemmed.lex_user
+    literal, stemmed = score([("quorum", ""), ("quorums", "")], "quorum", recency_weight=0, neighbour_weight=0)
+    assert (literal.turn_id, stemmed.turn_id) == (0, 1)
+    assert literal.lex_user == stemmed.lex_user
     assert stemmed.exact == 0.0
-    assert whole.total - stemmed.total == pytest.approx(whole.exact, abs=1e-5)
-    assert whole.exact == pytest.approx(0.5 * math.log(1 + (22 - 2 + 0.5) / 2.5), abs=1e-5)
+    assert literal.total - stemmed.total == pytest.approx(literal.exact, abs=1e-5)
+    assert literal.exact == pytest.approx(0.5 * math.log(1 + (22 - 2 + 0.5) / 2.5), abs=1e-5)
 
 
 # --- Exact match ----------------------------------------------------------------------------------------------------
 
 
-@from_file("query", "turn", "whole")
+@from_file("query", "turn", "hit")
 @pytest.mark.parametrize("swap", [False, True])
-def test_whole_hits_on_either_side_are_named_and_count_their_idf(query: str, turn: str, whole: str, swap: bool) -> None:
+def test_whole_hits_on_either_side_are_named_and_count_their_idf(query: str, turn: str, hit: str, swap: bool) -> None:
     """000-27: identifiers, numbers, versions, quoted phrases and code."""
     turns = [("Bread", "Bake it."), ("", turn) if swap else (turn, "")]
     (found,) = score(turns, query)
-    assert found.whole == {whole}
+    assert found.whole == {hit}
     assert found.exact > 0.0
 
 
@@ -125,9 +125,9 @@ def test_a_turn_beside_the_rest_of_the_query_fits_it_better() -> None:
     assert by_turn(score(turns, "quorum raft", reach_weight=0))[4].fit == 1.0
 
 
-@from_file("said", "query", "word", "switch")
-def test_a_related_word_finds_a_turn(said: str, query: str, word: str, switch: str) -> None:
-    turns = [(said, ""), ("bread", "flour")]
+@from_file("text", "query", "word", "switch")
+def test_a_related_word_finds_a_turn(text: str, query: str, word: str, switch: str) -> None:
+    turns = [(text, ""), ("bread", "flour")]
     assert stem(word) in {term for found in score(turns, query) for term in found.related}
     assert stem(word) not in {term for found in score(turns, query, **{switch: 0}) for term in found.related}
 

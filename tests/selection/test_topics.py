@@ -180,8 +180,8 @@ def test_the_best_earlier_turn_is_that_of_the_sums_over_all_postings(seed: int) 
     worth = {f"term{place}": rng.choice([0.1, 0.3, 0.7, 2.1, 7.1]) for place in range(rng.randint(0, 20))}
     turns = {term: sorted(rng.sample(range(61), rng.choice([1, 2, 5, 30, 60]))) for term in worth}
     sums: dict[int, float] = {}
-    for term, held in turns.items():
-        for turn in held:
+    for term, turn_ids in turns.items():
+        for turn in turn_ids:
             sums[turn] = sums.get(turn, 0.0) + worth[term]
     sums.pop(60, None)
     best = max((turn for turn in sums if sums[turn] > max(sums.values()) - 1e-9), default=None)

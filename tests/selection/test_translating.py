@@ -10,7 +10,7 @@ from gatekeeper_core.selection.expansion import translated_terms
 from gatekeeper_core.selection.index import TurnIndex
 from tests.case_files import from_file, rows
 
-TALKS = [(name, (asked, said)) for name, asked, said in rows("translating", "talk")]
+TALKS = [(name, (question, answer)) for name, question, answer in rows("translating", "talk")]
 CHINESE, ENGLISH = (tuple(turn for talk, turn in TALKS if talk == name) for name in ("CHINESE", "ENGLISH"))
 
 

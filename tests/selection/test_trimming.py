@@ -61,14 +61,14 @@ def query(text: str) -> Query:
     return read_query(text, TurnIndex())
 
 
-def whole(user: str, assistant: str, count: Callable[[str], int] = estimate_text_tokens) -> Excerpt:
+def full_excerpt(user: str, assistant: str, count: Callable[[str], int] = estimate_text_tokens) -> Excerpt:
     return Excerpt(user, assistant, count(user), count(assistant))
 
 
 def tight_excerpt(
-    turn: Excerpt, asked: Query, *, budget_tokens: int, count: Callable[[str], int] = estimate_text_tokens
+    turn: Excerpt, question: Query, *, budget_tokens: int, count: Callable[[str], int] = estimate_text_tokens
 ) -> Excerpt | None:
-    return Trimmer(asked, sentences=Sentences(count)).tight(turn, budget_tokens=budget_tokens)
+    return Trimmer(question, sentences=Sentences(count)).tight(turn, budget_tokens=budget_tokens)
 
 
 def cut_to(turn: Excerpt, ask: str, budget_tokens: int, count: Callable[[str], int] = estimate_text_tokens) -> Excerpt:
@@ -79,8 +79,8 @@ def cut_to(turn: Excerpt, ask: str, budget_tokens: int, count: Callable[[str], i
     return part
 
 
-def one_side(turn: Excerpt, asked: Query) -> Excerpt:
-    return Trimmer(asked, sentences=Sentences(estimate_text_tokens)).one_side(turn)
+def one_side(turn: Excerpt, question: Query) -> Excerpt:
+    return Trimmer(question, sentences=Sentences(estimate_text_tokens)).one_side(turn)
 
 
 def buried(script: str) -> str:
@@ -102,7 +102,7 @@ def assert_verbatim_and_in_order(part: str, text: str) -> None:
 def test_a_long_message_is_cut_to_the_sentences_that_share_an_anchor(script: str) -> None:
     """000-36: what else fits stands next to them."""
     text, needle = buried(script), NEEDLE[script].strip()
-    part = cut_to(whole("记一下。", text), QUESTION[script], 60)
+    part = cut_to(full_excerpt("记一下。", text), QUESTION[script], 60)
     assert part.trimmed
     assert any(needle in piece != needle for piece in pieces_of(part.assistant))
     assert_verbatim_and_in_order(part.assistant, text)
@@ -113,18 +113,18 @@ def test_a_long_message_is_cut_to_the_sentences_that_share_an_anchor(script: str
 def test_a_sentence_with_a_whole_hit_stays(script: str, wanted: str) -> None:
     """000-37: identifiers, versions, quoted phrases and back-tick code."""
     needle = "We pinned `redis-py` to v5.0.3 in setup.cfg."
-    part = cut_to(whole("", f"{FILLER[script] * 6}{needle} {FILLER[script] * 6}"), wanted, 40)
+    part = cut_to(full_excerpt("", f"{FILLER[script] * 6}{needle} {FILLER[script] * 6}"), wanted, 40)
     assert needle in part.assistant
 
 
 @three_scripts
 def test_the_users_question_stays_with_what_is_kept(script: str) -> None:
     """000-38: of the user's side right after what shares an anchor, of the assistant's not."""
-    told, asked = NEEDLE[script].strip(), "能告诉我吗？"
-    text = FILLER[script] * 6 + asked + FILLER[script] * 3 + NEEDLE[script] + FILLER[script] * 6
-    budget = len(told) + len(asked) + 2 * (len(GAP) + 1)
-    assert pieces_of(cut_to(whole(text, "", len), told, budget, len).user) == [asked, told]
-    assert asked not in cut_to(whole("", text, len), told, budget, len).assistant
+    fact, question = NEEDLE[script].strip(), "能告诉我吗？"
+    text = FILLER[script] * 6 + question + FILLER[script] * 3 + NEEDLE[script] + FILLER[script] * 6
+    budget = len(fact) + len(question) + 2 * (len(GAP) + 1)
+    assert pieces_of(cut_to(full_excerpt(text, "", len), fact, budget, len).user) == [question, fact]
+    assert question not in cut_to(full_excerpt("", text, len), fact, budget, len).assistant
 
 
 @three_scripts
@@ -132,7 +132,7 @@ def test_each_gap_is_marked(script: str) -> None:
     """000-39: in front, between and behind."""
     text = FILLER[script] * 3 + NEEDLE[script] + FILLER[script] * 3 + NEEDLE[script] + FILLER[script] * 3
     kept = NEEDLE[script].strip()
-    part = cut_to(whole("", text, len), QUESTION[script], 2 * (len(kept) + len(GAP) + 1), len)
+    part = cut_to(full_excerpt("", text, len), QUESTION[script], 2 * (len(kept) + len(GAP) + 1), len)
     assert part.assistant == f"… {kept} … {kept} …"
 
 
@@ -140,7 +140,7 @@ def test_each_gap_is_marked(script: str) -> None:
 def test_a_tight_excerpt_fits_its_budget(user: str, assistant: str, ask: str, counter: str, budget: int) -> None:
     """000-34, 000-36, 000-39, 000-55: for any text and any counter, of whole sentences in their order."""
     count = COUNTERS[counter]
-    part = tight_excerpt(whole(user, assistant, count), query(ask), budget_tokens=budget, count=count)
+    part = tight_excerpt(full_excerpt(user, assistant, count), query(ask), budget_tokens=budget, count=count)
     if part is None:
         return
     assert part.tokens <= budget
@@ -156,7 +156,7 @@ def test_a_tight_excerpt_fits_its_budget(user: str, assistant: str, ask: str, co
 def test_where_nothing_is_shared_the_beginning_is_taken(script: str) -> None:
     """000-23, 000-39: what a query without anchors needs of the newest turn."""
     text = buried(script)
-    part = tight_excerpt(whole("", text), query(""), budget_tokens=60, count=estimate_text_tokens)
+    part = tight_excerpt(full_excerpt("", text), query(""), budget_tokens=60, count=estimate_text_tokens)
     assert part is not None
     first = sentences(text)[0]
     assert part.assistant.startswith(text[first.start : first.stop])
@@ -193,11 +193,11 @@ ASIDE = {
 @three_scripts
 def test_of_two_people_only_the_side_that_holds_the_question_is_sent(script: str) -> None:
     """000-36, 000-39: the other side is talk about something else."""
-    told, aside, asked = NEEDLE[script].strip(), ASIDE[script], query(QUESTION[script])
-    left, right = one_side(whole(told, aside), asked), one_side(whole(aside, told), asked)
-    assert (left.user, left.assistant, left.trimmed) == (told, "", True)
-    assert (right.user, right.assistant, right.trimmed) == ("", told, True)
-    assert left.tokens == right.tokens == estimate_text_tokens(told)
+    fact, aside, question = NEEDLE[script].strip(), ASIDE[script], query(QUESTION[script])
+    first, second = one_side(full_excerpt(fact, aside), question), one_side(full_excerpt(aside, fact), question)
+    assert (first.user, first.assistant, first.trimmed) == (fact, "", True)
+    assert (second.user, second.assistant, second.trimmed) == ("", fact, True)
+    assert first.tokens == second.tokens == estimate_text_tokens(fact)
 
 
 @pytest.mark.parametrize(("names", "sides"), [(("Anna", "Ben"), 1), (("User", "Assistant"), 2)])

@@ -27,9 +27,9 @@ def steps() -> list[Step]:
 
 def test_the_page_lists_the_calls_of_a_question_in_their_order(steps: list[Step]) -> None:
     listed = listed_calls("Path of a question")
-    made = iter([(step.place, step.function) for step in steps])
+    path = iter([(step.place, step.function) for step in steps])
     assert 10 < len(listed) <= 20
-    assert [each for each in listed if each not in made] == []  # ``in`` goes on where the one before it was found
+    assert [each for each in listed if each not in path] == []  # ``in`` goes on where the one before it was found
 
 
 def test_a_question_makes_at_most_twenty_calls_between_stages(steps: list[Step]) -> None:

@@ -22,10 +22,10 @@ def test_won_is_a_word_and_what_it_is_part_of_is_none() -> None:
     assert count_terms("她 won 了比赛，我 won't 去") == count_terms("她 win 了比赛，我 去")
 
 
-@from_file("query", "held")
-def test_a_turn_is_found_by_another_form_of_its_word(query: str, held: str) -> None:
+@from_file("query", "text")
+def test_a_turn_is_found_by_another_form_of_its_word(query: str, text: str) -> None:
     gatekeeper = ContextGatekeeper()
-    for user in (held, "Water the ferns twice a week.", "下午去接孩子"):
+    for user in (text, "Water the ferns twice a week.", "下午去接孩子"):
         gatekeeper.add_turn(user, "ok")
     assert [each.turn_id for each in gatekeeper.explain(query).decisions if each.score and each.score.matched] == [0]
 

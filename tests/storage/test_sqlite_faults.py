@@ -228,12 +228,12 @@ def test_a_kill_in_the_middle_of_a_migration_leaves_it_undone_or_done(path: Path
 class Failing(sqlite3.Connection):
     """A connection whose statements fail when their number has come."""
 
-    left: int | None = None
+    remaining: int | None = None
 
     def _count(self) -> None:
-        if Failing.left is not None:
-            Failing.left -= 1
-            if Failing.left < 0:
+        if Failing.remaining is not None:
+            Failing.remaining -= 1
+            if Failing.remaining < 0:
                 raise sqlite3.OperationalError("disk I/O error")
 
     def execute(self, *arguments: Any) -> sqlite3.Cursor:
@@ -247,7 +247,7 @@ class Failing(sqlite3.Connection):
 
 def let_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Failing))
-    monkeypatch.setattr(Failing, "left", None)
+    monkeypatch.setattr(Failing, "remaining", None)
 
 
 CALLS: dict[str, Callable[[Store], object]] = {
@@ -287,9 +287,9 @@ def fail_at_each_statement(
     store.forget("acme", user="gone")
     before = rows()
     for number in range(200):
-        failing.left = number
+        failing.remaining = number
         error = error_of(lambda: call(store))
-        failing.left = None
+        failing.remaining = None
         if error is None:
             assert number >= 3
             assert rows() != before

@@ -12,12 +12,12 @@ from gatekeeper_core.messages import Message, ToolCall
 from tests.case_files import from_file
 
 
-def said(*texts: str) -> Thread:
+def thread_of(*texts: str) -> Thread:
     return Thread("t1", tuple(Message("user", text) for text in texts), user="ann")
 
 
 def texts(text: str) -> list[str]:
-    return [item.text for item in extract(said(text)).found]
+    return [item.text for item in extract(thread_of(text)).found]
 
 
 @from_file("text", "found")
@@ -29,7 +29,7 @@ def test_what_the_user_says_of_themselves_is_taken_word_for_word(text: str, foun
 @from_file("text")
 def test_what_is_asked_supposed_quoted_or_handed_over_is_not_taken(text: str) -> None:
     """004-23: what is never remembered."""
-    assert extract(said(text)).found == ()
+    assert extract(thread_of(text)).found == ()
 
 
 def test_only_what_the_user_wrote_is_read() -> None:
@@ -50,7 +50,7 @@ def test_only_what_the_user_wrote_is_read() -> None:
 
 def test_an_item_says_where_it_stands_and_only_new_messages_are_read() -> None:
     """004-35: what came behind a sequence number."""
-    thread = said("I live in Rome.", "我喜欢喝茶。", "Well, I speak French.")
+    thread = thread_of("I live in Rome.", "我喜欢喝茶。", "Well, I speak French.")
     everything = extract(thread).found
     assert [(item.seq, item.key) for item in everything] == [(0, "residence"), (1, "like:茶"), (2, None)]
     for item in everything:
@@ -62,17 +62,17 @@ def test_an_item_says_where_it_stands_and_only_new_messages_are_read() -> None:
 
 @from_file("text", "found", "category")
 def test_what_the_user_asks_to_remember_is_taken(text: str, found: str, category: str) -> None:
-    assert [(item.text, item.category) for item in extract(said(text)).found] == [(found, category)]
+    assert [(item.text, item.category) for item in extract(thread_of(text)).found] == [(found, category)]
 
 
 @from_file("text")
 def test_to_ask_whether_something_is_remembered_is_no_request(text: str) -> None:
-    assert extract(said(text)).found == ()
+    assert extract(thread_of(text)).found == ()
 
 
 @from_file("text", "what")
 def test_what_the_user_asks_to_forget_is_told_and_not_remembered(text: str, what: str) -> None:
-    extraction = extract(said(text))
+    extraction = extract(thread_of(text))
     assert [item.text.removeprefix("that ") for item in extraction.forget] == [what.removeprefix("that ")]
     assert extraction.found == ()
     (item,) = extraction.forget
@@ -81,26 +81,26 @@ def test_what_the_user_asks_to_forget_is_told_and_not_remembered(text: str, what
 
 @from_file("text")
 def test_talk_of_forgetting_is_no_request(text: str) -> None:
-    assert extract(said(text)).forget == ()
+    assert extract(thread_of(text)).forget == ()
 
 
 @pytest.mark.parametrize(
     "text", ["My favourite password is hunter2.", "I like my API key abc.", "我喜欢的话", "我的工作是保管银行卡密码"]
 )
 def test_secrets_are_left_out_unless_asked_for(text: str) -> None:
-    extraction = extract(said(text))
+    extraction = extract(thread_of(text))
     assert extraction.found == ()
     assert extraction.dropped == (0 if text == "我喜欢的话" else 1)
 
 
-SAID = ("I like tea", "我住在上海", "if ", "remember that ", "忘掉", "。", ", ", "?", "\n", "> ", "<a>", "</a>")
-pieces = st.sampled_from([*SAID, *('"', "“", "”", "`", "```")])
+PHRASES = ("I like tea", "我住在上海", "if ", "remember that ", "忘掉", "。", ", ", "?", "\n", "> ", "<a>", "</a>")
+pieces = st.sampled_from([*PHRASES, *('"', "“", "”", "`", "```")])
 
 
 @given(st.lists(pieces, max_size=20).map("".join))
 def test_every_item_is_a_span_whatever_stands_around_it(text: str) -> None:
     assert len(masked(text)) == len(text)
-    extraction = extract(said(text))
+    extraction = extract(thread_of(text))
     for item in (*extraction.found, *extraction.forget):
         assert text[item.start : item.stop] == item.text != ""
 
@@ -108,9 +108,9 @@ def test_every_item_is_a_span_whatever_stands_around_it(text: str) -> None:
 @from_file("category", "clause")
 def test_a_clause_says_something_of_its_category(category: str, clause: str) -> None:
     """004-33: preferences, facts, skills and the project, in Chinese and English."""
-    said = read_clause(clause)
-    assert said is not None
-    assert said.category == category
+    topic = read_clause(clause)
+    assert topic is not None
+    assert topic.category == category
 
 
 @from_file("clause")

@@ -61,12 +61,12 @@ def test_a_text_that_is_added_twice_is_there_once(text: str, key: str | None) ->
 def test_nothing_crosses_from_one_user_to_another(mine: str, theirs: str) -> None:
     """004-16: a memory belongs to a user of a tenant, across conversations."""
     memory = LongTermMemory(InMemoryStore())
-    made = memory.add(ANN, mine, category="fact", thread="t1")
+    fact = memory.add(ANN, mine, category="fact", thread="t1")
     for scope in (BOB, MemoryScope("other", "ann")):
         assert not memory.search(scope, mine, min_similarity=0)
         memory.add(scope, theirs, category="fact")
         assert memory.forget(scope) == 1
-    assert memory.get(ANN, made.id).text == mine
+    assert memory.get(ANN, fact.id).text == mine
 
 
 @from_file("first", "second")
@@ -138,13 +138,13 @@ def test_what_takes_the_place_of_a_memory_never_makes_it_hold_longer(valid_to: f
 
 def test_an_update_keeps_the_id_and_the_earlier_text() -> None:
     memory = LongTermMemory(InMemoryStore(), clock=Clock())
-    made = memory.add(ANN, "text 0", category="fact", key="k")
+    fact = memory.add(ANN, "text 0", category="fact", key="k")
     for n in range(1, 25):
-        made = memory.update(ANN, made.id, f"text {n}", thread="t", seq=n)
-    assert (made.text, made.key, made.version) == ("text 24", "k", 25)
-    assert [each.text for each in made.earlier] == [f"text {n}" for n in range(4, 24)]
-    assert memory.update(ANN, made.id, "text 24") == made
-    assert memory.search(ANN, "text 24")[0].memory == made
+        fact = memory.update(ANN, fact.id, f"text {n}", thread="t", seq=n)
+    assert (fact.text, fact.key, fact.version) == ("text 24", "k", 25)
+    assert [each.text for each in fact.earlier] == [f"text {n}" for n in range(4, 24)]
+    assert memory.update(ANN, fact.id, "text 24") == fact
+    assert memory.search(ANN, "text 24")[0].memory == fact
     with pytest.raises(KeyError):
         memory.update(ANN, "nothing", "text")
 
@@ -172,16 +172,16 @@ def test_a_text_is_embedded_again_only_when_it_changes() -> None:
     """004-18: a vector is made when a text is new or has changed, and at no other time."""
     store, embedder = InMemoryStore(), CountingEmbedder()
     memory = LongTermMemory(store, embedder=embedder)
-    made = memory.add(ANN, "I live in Paris", category="fact", key="residence")
+    fact = memory.add(ANN, "I live in Paris", category="fact", key="residence")
     memory.add(ANN, "I live in Paris", category="fact", key="residence")
     assert memory.add(ANN, "keeps a cat", category="fact").key is None
     assert memory.add(ANN, "keeps a cat", category="fact", key="pet").key == "pet"
     assert embedder.texts == ["I live in Paris", "keeps a cat"]
     embedder.texts.clear()
-    memory.update(ANN, made.id, "I live in Lyon")
+    memory.update(ANN, fact.id, "I live in Lyon")
     memory.add(ANN, "I live in Rome", category="fact", key="residence")
     assert embedder.texts == ["I live in Lyon", "I live in Rome"]
-    record = store.get_memory(ANN, made.id)
+    record = store.get_memory(ANN, fact.id)
     assert record is not None
     assert record.vector_of == embedding_mark("I live in Lyon", "")
 
@@ -229,9 +229,9 @@ def test_a_search_is_inline_without_a_model_and_in_this_process() -> None:
 
 
 def test_an_id_is_the_same_on_every_machine() -> None:
-    made = [LongTermMemory(InMemoryStore()).add(ANN, "我喜欢喝茶", category="fact") for _ in range(2)]
-    assert made[0] == made[1]
-    assert made[0].id == "fb72ea9dbb0cb4bbcdc96b71"
+    memories = [LongTermMemory(InMemoryStore()).add(ANN, "我喜欢喝茶", category="fact") for _ in range(2)]
+    assert memories[0] == memories[1]
+    assert memories[0].id == "fb72ea9dbb0cb4bbcdc96b71"
 
 
 @from_file("text", "named")
@@ -270,8 +270,8 @@ def test_of_two_writers_of_one_text_at_once_one_memory_is_left(text: str, key: s
     memory = LongTermMemory(store)
     store.other = lambda: memory.add(ANN, text, category="fact", key=key)
     store.readings_left = reading
-    made = memory.add(ANN, text, category="fact", key=key)
-    assert (store.other(), current(memory)) == (made, [text])
+    fact = memory.add(ANN, text, category="fact", key=key)
+    assert (store.other(), current(memory)) == (fact, [text])
 
 
 @pytest.mark.parametrize("reading", range(1, 9))

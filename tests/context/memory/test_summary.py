@@ -26,13 +26,13 @@ from tests.case_files import rows
 Pairs = list[tuple[str, str]]
 
 TALKS: dict[str, Pairs] = {}
-for script, asked, said in rows("summary", "talk"):
-    TALKS.setdefault(script, []).append((asked, said))
+for script, question, answer in rows("summary", "talk"):
+    TALKS.setdefault(script, []).append((question, answer))
 
 
 def thread_of(pairs: Pairs, *more: Message, name: str = "t1") -> Thread:
-    said = [message for user, assistant in pairs for message in (loops.user(user), loops.assistant(assistant))]
-    return Thread(name, (*said, *more))
+    messages = [message for user, assistant in pairs for message in (loops.user(user), loops.assistant(assistant))]
+    return Thread(name, (*messages, *more))
 
 
 def thread_summary(store: Any = None, summarizer: Any = None, **settings: Any) -> ThreadSummary:
@@ -59,13 +59,13 @@ def test_a_conversation_of_ten_messages_gets_a_summary_by_section(talk: Pairs) -
     summaries = thread_summary()
     thread = thread_of(talk)
     update = summaries.update_if_needed(thread)
-    made = of(update)
-    assert (update.status, made.upto_seq, made.covered_messages) == ("updated", 9, 10)
-    assert (made.version, made.source) == (1, "extractive")
-    texts = [[item.text for item in items] for items in (made.topics, made.decisions, made.preferences)]
+    summary = of(update)
+    assert (update.status, summary.upto_seq, summary.covered_messages) == ("updated", 9, 10)
+    assert (summary.version, summary.source) == (1, "extractive")
+    texts = [[item.text for item in items] for items in (summary.topics, summary.decisions, summary.preferences)]
     assert texts == [[talk[0][0], talk[3][0]], [talk[1][0]], [talk[2][0]]]
-    assert ["6380" in item.text for item in made.details] == [True]
-    assert summaries.get(thread) == made
+    assert ["6380" in item.text for item in summary.details] == [True]
+    assert summaries.get(thread) == summary
 
 
 def test_the_defaults_are_those_of_the_specification() -> None:
@@ -143,8 +143,8 @@ def test_a_conversation_that_was_cut_back_or_edited_gets_a_new_summary() -> None
     summaries.update_if_needed(thread_of(talk + SMALL_TALK))
     cut = thread_of(talk)
     assert summaries.get(cut) is None
-    made = summaries.update_if_needed(cut)
-    assert (made.status, made.reason, of(made).upto_seq) == ("rebuilt", "changed", 9)
+    update = summaries.update_if_needed(cut)
+    assert (update.status, update.reason, of(update).upto_seq) == ("rebuilt", "changed", 9)
     edited = thread_of([talk[0], ("Let's go with Memcached.", "Good."), *talk[2:]])
     assert summaries.get(edited) is None
     assert "Let's go with Memcached." in [item.text for item in of(summaries.update_if_needed(edited)).decisions]
@@ -167,14 +167,14 @@ def growing(messages: list[Message], steps: list[int], limit: int) -> str:
     shown, upto_seq, stop = "", -1, 0
     for step in [*steps, len(messages)]:
         stop = min(len(messages), stop + step)
-        made = summaries.update_if_needed(Thread("t1", tuple(messages[:stop])))
-        if made.summary is None:
+        update = summaries.update_if_needed(Thread("t1", tuple(messages[:stop])))
+        if update.summary is None:
             continue
-        shown = made.summary.text
-        assert upto_seq <= made.summary.upto_seq < stop
-        upto_seq = made.summary.upto_seq
-        assert len(shown) == made.summary.tokens <= limit
-        for item in made.summary.items:
+        shown = update.summary.text
+        assert upto_seq <= update.summary.upto_seq < stop
+        upto_seq = update.summary.upto_seq
+        assert len(shown) == update.summary.tokens <= limit
+        for item in update.summary.items:
             for seq in item.seqs:
                 assert seq <= upto_seq
                 assert messages[seq].role in ("user", "assistant")
@@ -203,10 +203,10 @@ def test_a_store_that_cannot_be_read_is_reported_and_stops_nothing(load: Any, ca
     """001-30, 001-67: a failing store is logged without text and never raises."""
     summaries, thread = thread_summary(Broken(load=load)), thread_of(TALKS["english"])
     with caplog.at_level(logging.WARNING, "gatekeeper.summary"):
-        made = summaries.update_if_needed(thread)
-    assert (made.summary, made.status) == (None, "failed")
-    assert made.reason.startswith("error: ")
-    assert [record.gatekeeper_reason for record in caplog.records] == [made.reason]  # type: ignore[attr-defined]
+        update = summaries.update_if_needed(thread)
+    assert (update.summary, update.status) == (None, "failed")
+    assert update.reason.startswith("error: ")
+    assert [record.gatekeeper_reason for record in caplog.records] == [update.reason]  # type: ignore[attr-defined]
     assert "secret" not in caplog.text
     assert summaries.get(thread) is None
 
@@ -217,9 +217,9 @@ def test_a_store_that_takes_nothing_leaves_the_summary_for_this_time() -> None:
     summaries = thread_summary(store, lambda *_: "They chose Redis.")
     stored = of(summaries.update_if_needed(thread))
     store.save_record = fail
-    made, modelled = thread_summary(Broken(save=fail)).update_if_needed(thread), summaries.run_model(thread)
-    assert [(each.status, each.reason) for each in (made, modelled)] == [("unsaved", "error: OSError")] * 2
-    assert (of(made).upto_seq, of(modelled)) == (9, stored)
+    update, modelled = thread_summary(Broken(save=fail)).update_if_needed(thread), summaries.run_model(thread)
+    assert [(each.status, each.reason) for each in (update, modelled)] == [("unsaved", "error: OSError")] * 2
+    assert (of(update).upto_seq, of(modelled)) == (9, stored)
 
 
 @pytest.mark.parametrize("body", ["", "{}", "null", Summary(upto_seq=9).to_json(), Summary(upto_seq=3).to_json()])
@@ -227,8 +227,8 @@ def test_a_damaged_record_is_made_anew(body: str) -> None:
     store, thread = InMemoryStore(), thread_of(TALKS["english"])
     store.save_record("default", "t1", "summary", body, upto_seq=9, expected_version=0)
     assert thread_summary(store).get(thread) is None
-    made = thread_summary(store).update_if_needed(thread)
-    assert (made.status, made.reason, of(made).version) == ("rebuilt", "damaged", 2)
+    update = thread_summary(store).update_if_needed(thread)
+    assert (update.status, update.reason, of(update).version) == ("rebuilt", "damaged", 2)
 
 
 @pytest.mark.parametrize("talk", TALKS.values(), ids=TALKS)
@@ -237,8 +237,8 @@ def test_a_summary_that_held_holds_no_more_where_a_message_stands_for_others(tal
     summaries, thread = thread_summary(), thread_of(talk)
     summary = of(summaries.update_if_needed(thread))
     assert summaries.get(thread) == summaries.get(thread) == summary
-    said = summary.items[0].seqs[0]
-    marks = [{"synthetic": "folded"} if at == said else {} for at in range(len(thread.messages))]
+    seq = summary.items[0].seqs[0]
+    marks = [{"synthetic": "folded"} if at == seq else {} for at in range(len(thread.messages))]
     marked = [replace(one, metadata=mark) for one, mark in zip(thread.messages, marks, strict=True)]
     assert summaries.get(replace(thread, messages=tuple(marked))) is None
     assert summaries.get(thread) == summary
@@ -254,9 +254,9 @@ def test_a_faster_writer_wins_and_nothing_is_lost() -> None:
             other.update_if_needed(thread_of(talk[:4]))
         return store.save_record(*key, **numbers)
 
-    made = thread_summary(Broken(save=slow, inner=store), message_threshold=2).update_if_needed(thread_of(talk))
-    assert (made.status, of(made).version, of(made).upto_seq) == ("updated", 2, 9)
-    assert [seq for seq, _ in of(made).checkpoints] == [7, 9]
+    update = thread_summary(Broken(save=slow, inner=store), message_threshold=2).update_if_needed(thread_of(talk))
+    assert (update.status, of(update).version, of(update).upto_seq) == ("updated", 2, 9)
+    assert [seq for seq, _ in of(update).checkpoints] == [7, 9]
 
 
 def test_one_update_at_a_time_for_each_conversation() -> None:
@@ -280,7 +280,7 @@ def test_one_update_at_a_time_for_each_conversation() -> None:
     Timer(0.05, go_on.set).start()
     assert summaries.update_if_needed(thread_of(TALKS["english"]), wait_seconds=math.inf).status == "current"
     worker.join(30)
-    assert [made.status for made in found] == ["updated"]
+    assert [update.status for update in found] == ["updated"]
 
 
 # --- Models -----------------------------------------------------------------------------------------------------------
@@ -294,10 +294,10 @@ def test_what_a_model_writes_takes_the_place_of_the_sentences() -> None:
     assert summaries.run_model(thread) == SummaryUpdate(None, "none")
     summaries.update_if_needed(thread)
     assert summaries.model_due(thread)
-    made = summaries.run_model(thread)
-    assert (made.status, of(made).source) == ("updated", "model")
-    assert of(made).text == "They chose Redis on port 6380."
-    assert of(made).decisions, "the sentences stay beside it"
+    update = summaries.run_model(thread)
+    assert (update.status, of(update).source) == ("updated", "model")
+    assert of(update).text == "They chose Redis on port 6380."
+    assert of(update).decisions, "the sentences stay beside it"
     assert not summaries.model_due(thread)
     assert summaries.run_model(thread).status == "current"
     longer = thread_of([*talk, *SMALL_TALK[:4], ("We decided to ship on Friday.", "Good.")])
@@ -330,14 +330,14 @@ def test_a_model_reads_what_people_said_and_nothing_else(takes_all: bool) -> Non
     for messages in (LOOP, LOOP + MORE):
         summaries.update(Thread("t1", tuple(messages)))
         assert summaries.run_model(Thread("t1", tuple(messages))).status == "updated"
-    said = [
+    earlier = [
         ("user", "Which port does the cache use?"),
         ("assistant", "Let me look."),
         ("assistant", "It uses port 6380."),
     ]
     later, written = [("user", "用 Redis 吧。"), ("assistant", "好的。")], "The cache uses port 6380."
     before = [] if takes_all else [("user", written)]
-    assert seen == [(said, None, 100), (before + later, written if takes_all else None, 100)]
+    assert seen == [(earlier, None, 100), (before + later, written if takes_all else None, 100)]
 
 
 @pytest.mark.parametrize(("most", "texts"), [(20, ["用 Redis 吧。", "好的。"]), (2, ["好的"])])
@@ -386,10 +386,10 @@ def test_a_model_that_is_late_does_not_take_back_what_is_covered() -> None:
 
     summaries = thread_summary(store, slow)
     summaries.update_if_needed(thread_of(talk))
-    made = of(summaries.run_model(thread_of(talk)))
-    assert (made.upto_seq, made.model_upto_seq, made.source) == (19, 9, "model")
-    assert made.text.endswith("- We decided to ship on Friday.")
-    assert summaries.get(meanwhile) == made
+    summary = of(summaries.run_model(thread_of(talk)))
+    assert (summary.upto_seq, summary.model_upto_seq, summary.source) == (19, 9, "model")
+    assert summary.text.endswith("- We decided to ship on Friday.")
+    assert summaries.get(meanwhile) == summary
 
 
 def test_a_models_text_of_a_conversation_that_changed_meanwhile_is_dropped() -> None:
@@ -402,8 +402,8 @@ def test_a_models_text_of_a_conversation_that_changed_meanwhile_is_dropped() -> 
 
     summaries = thread_summary(store, slow)
     summaries.update_if_needed(thread_of(talk))
-    made = summaries.run_model(thread_of(talk))
-    assert (made.status, made.reason) == ("unsaved", "changed")
+    update = summaries.run_model(thread_of(talk))
+    assert (update.status, update.reason) == ("unsaved", "changed")
     kept = summaries.get(edited)
     assert kept
     assert (kept.source, kept.model_text) == ("extractive", "")
@@ -432,9 +432,9 @@ def test_a_model_that_fails_leaves_the_sentences_and_is_logged_once(
     summaries, thread = thread_summary(summarizer=summarizer), thread_of(TALKS["english"])
     before = summaries.update_if_needed(thread).summary
     with caplog.at_level(logging.WARNING, "gatekeeper.summary"):
-        made = summaries.run_model(thread)
-    assert (made.summary, made.status, made.reason) == (before, "failed", reason)
-    assert made.unsupported == (("9999",) if reason == "unsupported" else ())
+        update = summaries.run_model(thread)
+    assert (update.summary, update.status, update.reason) == (before, "failed", reason)
+    assert update.unsupported == (("9999",) if reason == "unsupported" else ())
     assert [record.gatekeeper_reason for record in caplog.records] == [reason]  # type: ignore[attr-defined]
     assert not {"secret", "Redis"} & set(caplog.text.split())
     assert summaries.get(thread) == before

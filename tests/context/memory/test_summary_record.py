@@ -146,9 +146,9 @@ def test_a_sentence_that_is_said_again_is_one_item_with_both_places() -> None:
 
 
 def test_the_assistants_echo_is_no_item_of_its_own() -> None:
-    said = decision("Let's use Redis 7 for the session cache.", 1)
+    item = decision("Let's use Redis 7 for the session cache.", 1)
     echo = SummaryItem("decisions", "So we decided to use Redis for the cache.", (2,), "assistant")
-    assert merged([said], [echo]) == (said,)
+    assert merged([item], [echo]) == (item,)
 
 
 def test_a_topic_that_is_listed_is_not_listed_again() -> None:
@@ -162,26 +162,26 @@ def fact(text: str, seq: int = 0, speaker: Speaker = "user") -> SummaryItem:
 
 
 def test_a_fact_that_was_told_is_not_told_again() -> None:
-    told = fact("I went to the harbour festival in Oslo.", 1)
-    assert merged([told], [fact("So I went to that festival in the Oslo harbour!", 9)]) == (told,)
+    first = fact("I went to the harbour festival in Oslo.", 1)
+    assert merged([first], [fact("So I went to that festival in the Oslo harbour!", 9)]) == (first,)
     other = fact("I adopted a greyhound in Oslo.", 9)
-    assert merged([told], [other]) == (told, other)
+    assert merged([first], [other]) == (first, other)
 
 
 def test_the_users_and_the_later_of_two_facts_is_kept() -> None:
-    told = [fact("We sail to Bergen on Monday.", 1), fact("We sail to Malmo on Monday.", 8)]
+    facts = [fact("We sail to Bergen on Monday.", 1), fact("We sail to Malmo on Monday.", 8)]
     answered = fact("We sail to Aarhus on Monday.", 8, "assistant")
-    (kept,) = fit_summary(Summary(items=(*told, answered), upto_seq=9), 45, token_counter=len).items
-    assert kept == told[1]
+    (kept,) = fit_summary(Summary(items=(*facts, answered), upto_seq=9), 45, token_counter=len).items
+    assert kept == facts[1]
 
 
 @given(st.integers(1, 400), st.integers(0, 20), st.integers(0, 5))
 def test_facts_never_make_a_summary_longer_than_a_third_of_what_it_covers(
     covered: int, facts: int, others: int
 ) -> None:
-    told = [fact(f"I painted lighthouse{at} in harbour{at}.", at) for at in range(facts)]
+    fact_items = [fact(f"I painted lighthouse{at} in harbour{at}.", at) for at in range(facts)]
     decided = [decision(f"We decided to use tool{at}.", at) for at in range(others)]
-    summary = Summary(items=merged([], [*decided, *told]), upto_seq=20, covered_tokens=covered)
+    summary = Summary(items=merged([], [*decided, *fact_items]), upto_seq=20, covered_tokens=covered)
     kept = fit_summary(summary, 1000, token_counter=len)
     assert len(kept.decisions) == others, "what was settled is there, however short the talk"
     assert not kept.facts or kept.tokens <= covered / 3
@@ -190,9 +190,9 @@ def test_facts_never_make_a_summary_longer_than_a_third_of_what_it_covers(
 
 def test_every_section_has_a_share_of_the_room() -> None:
     assert sum(SHARES.values()) == pytest.approx(1)
-    said = [decision(f"We decided to use tool{at} for job{at}.", at) for at in range(60)]
-    asked = [SummaryItem("topics", f"What about subject{at}?", (at,), "user") for at in range(60)]
-    kept = fit_summary(Summary(items=merged([], [*said, *asked]), upto_seq=60), 400, token_counter=len)
+    decisions = [decision(f"We decided to use tool{at} for job{at}.", at) for at in range(60)]
+    topics = [SummaryItem("topics", f"What about subject{at}?", (at,), "user") for at in range(60)]
+    kept = fit_summary(Summary(items=merged([], [*decisions, *topics]), upto_seq=60), 400, token_counter=len)
     assert len(kept.topics) >= 2
     assert len(kept.decisions) > len(kept.topics)
 
@@ -227,8 +227,8 @@ def test_what_is_kept_fits_and_keeps_its_order(
 
 
 def test_a_models_text_is_shown_whole_or_not_at_all() -> None:
-    said = decision("Let's use Redis.", 5)
-    summary = Summary(items=(said,), upto_seq=9, model_text="They spoke of caches at length.", model_upto_seq=9)
+    item = decision("Let's use Redis.", 5)
+    summary = Summary(items=(item,), upto_seq=9, model_text="They spoke of caches at length.", model_upto_seq=9)
     assert fit_summary(summary, 100, token_counter=len).text == "They spoke of caches at length."
     assert fit_summary(summary, 30, token_counter=len).text == "重要决定：\n- Let's use Redis."
     late = replace(summary, model_upto_seq=3)

@@ -56,10 +56,10 @@ def test_greetings_small_talk_and_questions_are_no_facts(text: str) -> None:
 
 
 def test_one_message_gives_a_few_facts_and_details_only() -> None:
-    told = " ".join(
+    text = " ".join(
         f"I painted the {thing} in the harbour." for thing in ("lighthouse", "trawler", "warehouse", "crane")
     )
-    assert [len(sections("Hello.", told)["facts"]), len(sections(told)["facts"])] == [2, 2]
+    assert [len(sections("Hello.", text)["facts"]), len(sections(text)["facts"])] == [2, 2]
     assert len(sections("Hello.", " ".join(f"Node {at} has port {at + 6000}." for at in range(30)))["details"]) == 2
 
 
@@ -71,15 +71,15 @@ def test_what_is_asked_for_is_no_detail() -> None:
 @from_file("turns")
 def test_a_topic_is_named_by_the_question_that_opened_it(turns: list[tuple[str, str]]) -> None:
     """004-30: main topics."""
-    made = [Turn.of(*texts, start=2 * number) for number, texts in enumerate(turns)]
-    topics = [item for item in read_turns(made, from_seq=0) if item.section == "topics"]
+    talk = [Turn.of(*texts, start=2 * number) for number, texts in enumerate(turns)]
+    topics = [item for item in read_turns(talk, from_seq=0) if item.section == "topics"]
     assert [(item.text, item.seqs) for item in topics] == [(turns[0][0], (0,)), (turns[1][0], (2,))]
 
 
-@from_file("said", "opening")
-def test_a_topic_is_named_by_what_tells_most_and_never_by_a_greeting(said: str, opening: str) -> None:
+@from_file("text", "opening")
+def test_a_topic_is_named_by_what_tells_most_and_never_by_a_greeting(text: str, opening: str) -> None:
     """004-30: main topics say what they are about."""
-    assert [item.text for item in read_turns([Turn.of(said, ANSWER)], from_seq=0) if item.section == "topics"] == [
+    assert [item.text for item in read_turns([Turn.of(text, ANSWER)], from_seq=0) if item.section == "topics"] == [
         opening
     ]
 
@@ -91,12 +91,12 @@ def test_small_talk_opens_no_topic() -> None:
 
 
 def test_a_return_to_an_earlier_topic_opens_none() -> None:
-    said = [
+    pairs = [
         ("Which port does the Redis cache listen on?", "The Redis cache listens on a port."),
         ("New topic: how long does sourdough proof?", "Sourdough proofs for long."),
         ("Back to the Redis cache: what is its port?", "The Redis cache has a port."),
     ]
-    turns = [Turn.of(*texts, start=2 * number) for number, texts in enumerate(said)]
+    turns = [Turn.of(*texts, start=2 * number) for number, texts in enumerate(pairs)]
     assert [item.seqs for item in read_turns(turns, from_seq=0) if item.section == "topics"] == [(0,), (2,)]
 
 
@@ -129,8 +129,8 @@ def test_tools_system_messages_thinking_and_folded_rounds_say_nothing() -> None:
 
 
 def test_code_blocks_list_marks_and_endless_sentences_are_left_out() -> None:
-    said = sections("Hello there.", "```\nport = 6380\n```\n- The port is 6380.\n" + "word 6380 " * 100)
-    assert said["details"] == ["The port is 6380."]
+    texts = sections("Hello there.", "```\nport = 6380\n```\n- The port is 6380.\n" + "word 6380 " * 100)
+    assert texts["details"] == ["The port is 6380."]
 
 
 @given(loops.conversations())

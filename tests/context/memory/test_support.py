@@ -5,7 +5,7 @@ from __future__ import annotations
 from gatekeeper_core.context.memory.support import MAX_UNSUPPORTED, is_supported, unsupported
 from tests.case_files import from_file
 
-SAID = [
+MESSAGES = [
     "The cache listens on port 6380. Marta keeps the minutes in docs/minutes.md.",
     "我们决定用 Redis 7.2 做缓存，预算 10,000 元，李雷负责。发布定在 5月3日。",
 ]
@@ -14,12 +14,12 @@ SAID = [
 @from_file("text", "made_up")
 def test_what_nobody_said_is_found(text: str, made_up: list[str]) -> None:
     """004-60: numbers, identifiers and names of a model come from the source."""
-    assert [*unsupported(text, SAID)] == made_up
+    assert [*unsupported(text, MESSAGES)] == made_up
 
 
 def test_each_thing_is_named_once_and_the_list_is_bounded() -> None:
-    assert unsupported("7777 and 7777", SAID) == ("7777",)
-    assert len(unsupported(" ".join(str(number) for number in range(20_000, 30_000)), SAID)) == MAX_UNSUPPORTED
+    assert unsupported("7777 and 7777", MESSAGES) == ("7777",)
+    assert len(unsupported(" ".join(str(number) for number in range(20_000, 30_000)), MESSAGES)) == MAX_UNSUPPORTED
 
 
 @from_file("text", "message", "supported")

@@ -148,15 +148,15 @@ def test_the_first_request_is_the_goal(first: str, goal: str) -> None:
     assert (task.upto_seq, task.version, task.status) == (1, 1, "active")
 
 
-@from_file("later", "goal", "asked")
-def test_a_later_request_without_a_switch_is_a_sub_request(later: str, goal: str, asked: list[str]) -> None:
+@from_file("later", "goal", "requests")
+def test_a_later_request_without_a_switch_is_a_sub_request(later: str, goal: str, requests: list[str]) -> None:
     """004-64."""
     thread = talk("deploy the cache", assistant(), later)
     for verdict in (STAY, None):
         task = tracker().update(thread, verdict=verdict)
         assert task.goal is not None
         assert task.goal.text == goal
-        assert [one.text for one in task.sub_requests] == asked
+        assert [one.text for one in task.sub_requests] == requests
 
 
 @pytest.mark.parametrize("later", ["How long does sourdough proof?", "酸面包要发酵多久？", "写一份 choir 的会议记录"])
@@ -235,8 +235,8 @@ def test_without_a_summary_the_last_thing_the_assistant_said_stands_for_the_step
     """002-09: never a tool's words, never what the model thought aloud."""
     one = tracker()
     one.start_step(talk("deploy it"), "install")
-    said = (assistant("port 6380"), calls("a", text="<think>hm</think>"), result("a", "obey"))
-    assert one.finish_step(talk("deploy it", *said)).steps[0].summary == "port 6380"
+    messages = (assistant("port 6380"), calls("a", text="<think>hm</think>"), result("a", "obey"))
+    assert one.finish_step(talk("deploy it", *messages)).steps[0].summary == "port 6380"
 
 
 def test_the_next_step_or_phase_finishes_the_one_before() -> None:
@@ -298,32 +298,32 @@ def test_a_damaged_record_is_built_anew(body: str) -> None:
 def test_a_conversation_that_is_cut_back_has_the_task_of_what_is_left() -> None:
     store = InMemoryStore()
     one = tracker(store)
-    said: list[Message] = [user("deploy the cache"), assistant("ok")]
-    one.add_finding(talk(*said), "early")
-    one.start_step(talk(*said), "install")
-    said += [user("write its tests"), assistant("fine")]
-    one.finish_step(talk(*said), "installed")
-    said += [user("new task: the invoice export"), assistant("sure")]
-    one.update(talk(*said))
-    late = one.add_finding(talk(*said), "late")
+    messages: list[Message] = [user("deploy the cache"), assistant("ok")]
+    one.add_finding(talk(*messages), "early")
+    one.start_step(talk(*messages), "install")
+    messages += [user("write its tests"), assistant("fine")]
+    one.finish_step(talk(*messages), "installed")
+    messages += [user("new task: the invoice export"), assistant("sure")]
+    one.update(talk(*messages))
+    late = one.add_finding(talk(*messages), "late")
     assert late.goal == Note("the invoice export", 4)
 
-    back = one.update(talk(*said[:4]))
+    back = one.update(talk(*messages[:4]))
     assert back.goal == Note("deploy the cache", 0)
     assert [request.text for request in back.sub_requests] == ["write its tests"]
     assert back.steps == (Step("install", "installed", 2, 3),)
     assert back.findings == (Note("early", 1),)
     assert (back.upto_seq, back.since_seq) == (3, -1)
     assert back.version == late.version  # not saved: as far as can be told, another worker has read on
-    assert one.get(talk(*said)) == late
+    assert one.get(talk(*messages)) == late
 
-    further = one.update(talk(*said[:2]))
+    further = one.update(talk(*messages[:2]))
     assert further.goal == Note("deploy the cache", 0)
     assert further.steps == ()
     assert further.open_step is None
     assert further.findings == (Note("early", 1),)
 
-    other = [*said[:4], user("write the docs"), assistant("done"), user("thanks")]
+    other = [*messages[:4], user("write the docs"), assistant("done"), user("thanks")]
     onwards = one.update(talk(*other))
     assert onwards.findings == (Note("early", 1),)
     assert onwards.goal == Note("deploy the cache", 0)
@@ -334,14 +334,14 @@ def test_a_conversation_that_is_cut_back_has_the_task_of_what_is_left() -> None:
 @pytest.mark.parametrize("again", ["write the docs", "写文档", "write 文档"])
 def test_where_only_the_newest_turn_is_another_what_came_before_is_not_read_again(again: str) -> None:
     """A reading from the beginning would not know what the gate said then."""
-    one, said = tracker(), (assistant(), "plan the trip", assistant())
-    one.update(talk("deploy the cache", *said[:2]), verdict=SWITCH)
-    one.update(talk("deploy the cache", *said, "write its tests"), verdict=STAY)
-    task = one.update(talk("deploy the cache", *said, again), verdict=STAY)
+    one, messages = tracker(), (assistant(), "plan the trip", assistant())
+    one.update(talk("deploy the cache", *messages[:2]), verdict=SWITCH)
+    one.update(talk("deploy the cache", *messages, "write its tests"), verdict=STAY)
+    task = one.update(talk("deploy the cache", *messages, again), verdict=STAY)
     assert (task.goal, task.sub_requests) == (Note("plan the trip", 2), (Note(again, 4),))
-    edited = one.update(talk("deploy the queue", *said, again), verdict=STAY)
+    edited = one.update(talk("deploy the queue", *messages, again), verdict=STAY)
     assert edited.goal == Note("deploy the queue", 0)
-    assert one.get(talk("deploy the cache", *said, again)).goal is None
+    assert one.get(talk("deploy the cache", *messages, again)).goal is None
 
 
 # --- promises
@@ -351,8 +351,8 @@ def test_where_only_the_newest_turn_is_another_what_came_before_is_not_read_agai
 def stories(draw: st.DrawFn) -> list[tuple[str, int, str]]:
     """Return calls of the tracker: what, after how many messages, with which text."""
     what = st.sampled_from(["update", "update", "step", "done", "phase", "finding"])
-    said = st.one_of(texts, st.text(max_size=30), st.sampled_from(["x" * 999, "测" * 999, "a\ud83d", "\ude00b"]))
-    return draw(st.lists(st.tuples(what, st.integers(0, 40), said), max_size=14))
+    text = st.one_of(texts, st.text(max_size=30), st.sampled_from(["x" * 999, "测" * 999, "a\ud83d", "\ude00b"]))
+    return draw(st.lists(st.tuples(what, st.integers(0, 40), text), max_size=14))
 
 
 def play(messages: list[Message], story: list[tuple[str, int, str]], store: InMemoryStore) -> ActiveTask:
@@ -436,17 +436,17 @@ def test_greetings_answers_and_statements_ask_for_nothing(text: str) -> None:
 @from_file("text", "goal")
 def test_a_goal_that_is_called_a_new_one_is_explicit(text: str, goal: str) -> None:
     """004-64."""
-    asked = read_request(text)
-    assert asked is not None
-    assert (asked.text, asked.explicit, asked.correction) == (goal, True, False)
+    request = read_request(text)
+    assert request is not None
+    assert (request.text, request.explicit, request.correction) == (goal, True, False)
 
 
 @from_file("text")
 def test_a_change_of_a_detail_is_no_change_of_the_goal(text: str) -> None:
     """004-64."""
-    asked = read_request(text)
-    assert asked is not None
-    assert not asked.explicit
+    request = read_request(text)
+    assert request is not None
+    assert not request.explicit
 
 
 @from_file("quoted")

@@ -56,8 +56,8 @@ def test_a_thread_that_continues_another_one_is_the_same_value_as_one_made_at_on
             thread.digests([0])
         step = data.draw(st.integers(1, 3))
         thread = thread.continued(messages[len(thread.messages) :][:step])
-    whole = Thread("t1", tuple(messages), "acme", "ann")
-    assert (thread, thread.digests(seqs)) == (whole, whole.digests(seqs))
+    full = Thread("t1", tuple(messages), "acme", "ann")
+    assert (thread, thread.digests(seqs)) == (full, full.digests(seqs))
 
 
 def test_ids_marks_and_the_cut_into_parts_do_not_count() -> None:

@@ -39,7 +39,7 @@ TALK = [user("The Redis port is 6380."), assistant("Noted."), user("换个话题
 class Item:
     """A message of some framework."""
 
-    said: Message
+    message: Message
     pieces: tuple[Any, ...] | None = None
 
 
@@ -56,15 +56,15 @@ def requests(on_error: Any = "fallback", **settings: Any) -> ThreadRequests[Item
 
 
 def requests_of(builder: ContextBuilder, **options: Any) -> ThreadRequests[Item]:
-    return ThreadRequests(builder, read=lambda item: item.said, write=write, **options)
+    return ThreadRequests(builder, read=lambda item: item.message, write=write, **options)
 
 
 def items_of(messages: Sequence[Message]) -> list[Item]:
     return [Item(message) for message in messages]
 
 
-def said(messages: Sequence[Item]) -> list[str]:
-    return [item.said.text for item in messages]
+def texts_of(messages: Sequence[Item]) -> list[str]:
+    return [item.message.text for item in messages]
 
 
 @given(conversations(), texts, st.integers(50, 5_000), st.sampled_from(PROVIDERS), st.booleans())
@@ -78,7 +78,7 @@ def test_every_message_is_the_frameworks_own_or_written_and_every_provider_takes
         assert request.facts()["status"] == "over_budget"
         return
     assert request.context is not None
-    read = [item.said for item in request.messages]
+    read = [item.message for item in request.messages]
     assert tuple(read) == request.context.render(provider=provider)
     assert validate_messages(read, provider=provider, open_run=True) == ()
     assert count_messages(read, token_counter=len) <= budget
@@ -87,7 +87,7 @@ def test_every_message_is_the_frameworks_own_or_written_and_every_provider_takes
     for item in request.messages:
         if item.pieces is not None and len(item.pieces) == 1:
             message, original = item.pieces[0]
-            assert original is None or original.said != item.said or original.said != message
+            assert original is None or original.message != item.message or original.message != message
 
 
 @each_script
@@ -98,10 +98,10 @@ def test_a_question_that_the_framework_says_itself_is_chosen_for_and_not_said(qu
     request = door.request(items, RequestOptions("t1", question=question))
     assert request.context is not None
     assert request.context.trace.safety_net
-    assert question not in said(request.messages)
-    assert not [text for text in said(request.messages) if "CRITICAL INSTRUCTION" in text]
-    assert request.messages[-1].said.role == "assistant"
-    assert "The Redis port is 6380." in said(request.messages)
+    assert question not in texts_of(request.messages)
+    assert not [text for text in texts_of(request.messages) if "CRITICAL INSTRUCTION" in text]
+    assert request.messages[-1].message.role == "assistant"
+    assert "The Redis port is 6380." in texts_of(request.messages)
 
 
 @each_script
@@ -110,12 +110,12 @@ def test_a_question_inside_other_words_is_not_said_again(question: str) -> None:
     request = requests().request(items_of([*TALK, user(wrapped)]), RequestOptions("t1", question=question))
     assert request.context is not None
     assert not request.context.trace.safety_net
-    assert said(request.messages)[-1] == wrapped
+    assert texts_of(request.messages)[-1] == wrapped
     long = f"{question}\n{question}"
     pinned = requests(enable_instruction_pinning=True).request(
         items_of([*TALK, user(f"{wrapped}\n{question}")]), RequestOptions("t1", question=long)
     )
-    assert f'Goal: "{question}\\n' in said(pinned.messages)[-1]  # the pin says it without the words around it
+    assert f'Goal: "{question}\\n' in texts_of(pinned.messages)[-1]  # the pin says it without the words around it
 
 
 @each_script
@@ -140,7 +140,7 @@ def test_a_changed_message_is_written_with_what_it_was() -> None:
     long = user("word " * 500)
     items = items_of([long, assistant("ok"), user("Which port?")])
     request = requests(max_message_tokens=100, enable_summary=False).request(items, RequestOptions("t1"))
-    assert request.messages[0].pieces == ((request.messages[0].said, items[0]),)
+    assert request.messages[0].pieces == ((request.messages[0].message, items[0]),)
     assert request.messages[1:3] == (items[1], items[2])
 
 
@@ -154,19 +154,19 @@ def test_joined_messages_are_written_with_all_that_they_were() -> None:
     first = request.messages[0]
     assert first.pieces is not None
     assert [original for _, original in first.pieces] == [prompt, None]
-    assert first.said.text == "\n\n".join(message.text for message, _ in first.pieces)
+    assert first.message.text == "\n\n".join(message.text for message, _ in first.pieces)
 
 
 def test_a_summary_by_others_is_sent_and_is_no_question() -> None:
     summary = as_summary(user("so far: zebras, at length"))
-    asked = user("Redis port?\nAnd its host?")
-    items = items_of([summary, assistant("Yes."), *TALK * 20, asked, calls("a"), result("a")])
+    question = user("Redis port?\nAnd its host?")
+    items = items_of([summary, assistant("Yes."), *TALK * 20, question, calls("a"), result("a")])
     settings: dict[str, Any] = {"enable_summary": False, "enable_instruction_pinning": True}
     request = requests(history=EVERY_TIME, total_budget=700, **settings).request(items, RequestOptions("t1"))
     assert items[0] in request.messages
     assert request.context is not None
     assert request.context.trace.left_out
-    assert 'User\'s Current Goal: "Redis port?\\nAnd its host?"' in said(request.messages)[-1]
+    assert 'User\'s Current Goal: "Redis port?\\nAnd its host?"' in texts_of(request.messages)[-1]
 
 
 @each_script
@@ -180,7 +180,7 @@ def test_an_agent_has_a_pin_only_where_it_is_switched_on(
     door, before = requests(enable_instruction_pinning=pinning), list[str]()
     for stop in (1, 4, 6):
         request = door.request(items_of([*TALK, *run[:stop]]), RequestOptions("t1", provider=provider))
-        *sent, last = said(request.messages)
+        *sent, last = texts_of(request.messages)
         assert sent[: len(before)] == before
         assert last.partition("\n\n")[0] == run[stop - 1].text or (pinning and provider == "openai")
         assert last.count("CRITICAL INSTRUCTION") == (1 if pinning else 0)
@@ -203,9 +203,9 @@ def test_threads_without_a_name_are_told_apart_by_their_first_message() -> None:
 def test_nobody_gets_the_context_of_another_by_giving_no_name(nameless: str | None) -> None:
     """Neither of a thread nor of a tenant: conversations of several users may run without."""
     door = requests()
-    made = door.request(items_of([user("My address is Elm Street 5.")]), RequestOptions(nameless))
-    assert made.context is not None
-    assert door.last_context is made.context
+    request = door.request(items_of([user("My address is Elm Street 5.")]), RequestOptions(nameless))
+    assert request.context is not None
+    assert door.last_context is request.context
     for tenant in ("default", "", "acme"):
         assert door.context_of(nameless, tenant=tenant) is None
     door.request(items_of([user("hi")]), RequestOptions("t1", tenant="acme"))
@@ -243,7 +243,7 @@ def test_settings_that_contradict_a_builder_are_named(changes: dict[str, Any], n
     }
     config = HistoryConfig(**{"token_budget": None, **changes})
     with pytest.raises(ConfigError, match=named) if named else nullcontext():
-        builder_requests(ContextBuilder(), config, read=lambda item: item.said, write=write, **options)
+        builder_requests(ContextBuilder(), config, read=lambda item: item.message, write=write, **options)
 
 
 def test_arguments_that_cannot_work_are_refused() -> None:

@@ -106,8 +106,8 @@ def test_a_build_keeps_its_promises(
         return
     assert_accounted(context, thread, builder)
     if prompt.strip() and changes["redistribute"]:
-        asked = " ".join(prompt.split())
-        assert any(asked in " ".join(message.text.split()) for message in context.messages if message.role == "user")
+        question = " ".join(prompt.split())
+        assert any(question in " ".join(message.text.split()) for message in context.messages if message.role == "user")
     for provider in PROVIDERS:
         rendered = context.render(provider=provider)
         assert validate_messages(rendered, provider=provider, open_run=True) == ()
@@ -134,10 +134,10 @@ def assert_accounted(context: BuiltContext, thread: Thread, builder: ContextBuil
 # --- order, texts, figures --------------------------------------------------------------------------------------------
 
 
-@from_file("asked", "locale")
-def test_headings_are_in_the_language_of_the_thread(asked: str, locale: Locale) -> None:
+@from_file("opening", "locale")
+def test_headings_are_in_the_language_of_the_thread(opening: str, locale: Locale) -> None:
     """C17: that of its first user message, whatever is asked later; a setting says otherwise."""
-    thread = Thread("t1", (Message("user", asked), Message("assistant", "6380"), *LONG_TALK))
+    thread = Thread("t1", (Message("user", opening), Message("assistant", "6380"), *LONG_TALK))
     history = HistoryConfig(passthrough_below=0, keep_newest=1)
     for question in ("Which port has service-3?", "service-3 是哪个端口？"):
         context = ContextBuilder(ContextBuilderConfig(history=history)).build(thread, question, "Be brief.")
@@ -355,26 +355,26 @@ def test_a_summary_of_what_is_sent_anyway_is_left_out() -> None:
 @pytest.mark.parametrize("language", TALK)
 def test_what_waits_for_the_summary_is_sent_while_there_is_room(language: str) -> None:
     """001-23: nothing is neither sent nor stood for, also where the question is about something else."""
-    talk = [message for asked, said in TALK[language] for message in (user(asked), assistant(said))]
+    talk = [message for question, answer in TALK[language] for message in (user(question), assistant(answer))]
     history = HistoryConfig(passthrough_below=0, keep_newest=1)
     context = built(talk, "Wie wird das Wetter?", history=history, token_counter=None)
     assert context.trace.left_out == ()
     assert built(talk, "Wie wird das Wetter?", history=history, enable_summary=False).trace.left_out
 
 
-@pytest.mark.parametrize("said", ["I prefer short answers.", "我喜欢简短的回答。", "我喜欢 short answers。"])
-def test_a_memory_of_what_is_sent_anyway_is_not_sent_twice(said: str) -> None:
+@pytest.mark.parametrize("text", ["I prefer short answers.", "我喜欢简短的回答。", "我喜欢 short answers。"])
+def test_a_memory_of_what_is_sent_anyway_is_not_sent_twice(text: str) -> None:
     memory = LongTermMemory(InMemoryStore(), min_similarity=0.0)
     builder = ContextBuilder(memory=memory)
     for between in ([], LONG_TALK[:12]):  # among the newest turns, and among those that are chosen
-        thread = Thread("t1", (user(said), assistant("ok"), *between, user(said)), user="ann")
-        assert builder.build(thread, said, "Be brief.").metadata.retrieved_memory_count == 0
+        thread = Thread("t1", (user(text), assistant("ok"), *between, user(text)), user="ann")
+        assert builder.build(thread, text, "Be brief.").metadata.retrieved_memory_count == 0
     assert len(memory.newest(MemoryScope("default", "ann"))) == 1
-    elsewhere = Thread("t2", (user(said),), user="ann")
-    assert builder.build(elsewhere, said, "Be brief.").metadata.retrieved_memory_count == 1
+    elsewhere = Thread("t2", (user(text),), user="ann")
+    assert builder.build(elsewhere, text, "Be brief.").metadata.retrieved_memory_count == 1
     builder.set_config(history=HistoryConfig(strategy="window"), sliding_window_size=1, enable_summary=False)
-    left_out = Thread("t1", (user(said), assistant("ok"), user("hi"), assistant("hello")), user="ann")
-    assert builder.build(left_out, said, "Be brief.").metadata.retrieved_memory_count == 1
+    left_out = Thread("t1", (user(text), assistant("ok"), user("hi"), assistant("hello")), user="ann")
+    assert builder.build(left_out, text, "Be brief.").metadata.retrieved_memory_count == 1
 
 
 def test_a_builder_says_its_budget_and_what_is_plugged_in() -> None:
@@ -416,8 +416,8 @@ def test_both_parts_of_a_system_prompt_share_its_share_where_nothing_is_lent() -
 
 def test_a_question_that_the_caller_asks_to_be_added_stands_there_once() -> None:
     """001-33."""
-    asked = [*GREETING, user("Which port?")]
-    for messages, count in ((GREETING, 1), (asked, 1), ([*asked, calls("a"), result("a")], 2)):
+    talk = [*GREETING, user("Which port?")]
+    for messages, count in ((GREETING, 1), (talk, 1), ([*talk, calls("a"), result("a")], 2)):
         context = built(messages, include_current_input=True)
         assert [message.text for message in context.messages].count("Which port?") == count
 
@@ -493,31 +493,31 @@ def test_nothing_comes_behind_an_answer_to_continue_or_calls_that_wait(end: list
     assert context.messages[-1] == end[-1]
 
 
-RUNS = st.tuples(*(rounds(str(number)) for number in range(3))).map(lambda made: [one for each in made for one in each])
+RUNS = st.tuples(*(rounds(str(number)) for number in range(3))).map(lambda runs: [one for each in runs for one in each])
 
 
 @given(RUNS, st.sampled_from([LINES, "Which port?"]), st.booleans(), st.booleans(), st.sampled_from(PROVIDERS))
 def test_within_a_run_each_prompt_begins_with_the_one_before(
-    run: list[Message], asked: str, in_thread: bool, cache_friendly: bool, provider: Provider
+    run: list[Message], query: str, in_thread: bool, cache_friendly: bool, provider: Provider
 ) -> None:
     """001-36, 001-52, 001-34, 001-35, 001-38, 003-90: whatever is asked, whether the thread has the question or lacks it."""
     config = ContextBuilderConfig(cache_friendly=cache_friendly, total_budget=100_000)
     builder = ContextBuilder(config, token_counter=len)
-    messages = [*GREETING * 10, *([user(asked)] if in_thread else [])]
+    messages = [*GREETING * 10, *([user(query)] if in_thread else [])]
     before: list[str] = []
     for stop in range(len(run) + 1):
-        context = builder.build(Thread("t1", (*messages, *run[:stop])), asked, SystemPrompt("Be brief.", "It is noon."))
+        context = builder.build(Thread("t1", (*messages, *run[:stop])), query, SystemPrompt("Be brief.", "It is noon."))
         rendered = context.render(provider=provider)
         assert validate_messages(rendered, provider=provider, open_run=True) == ()
         sent = [message.text for message in rendered]
         for pin in texts_of(context, "pinned"):  # none where calls wait
             assert sent[-1].endswith(pin)
             sent[-1:] = [text for text in [sent[-1].removesuffix(pin)] if provider != "openai"]
-        said = [text.removesuffix("\n\n") for text in sent]
-        assert said[: len(before)] == before
+        contents = [text.removesuffix("\n\n") for text in sent]
+        assert contents[: len(before)] == before
         assert context.trace.safety_net != in_thread
-        assert said.count(asked) == 1
-        before = said
+        assert contents.count(query) == 1
+        before = contents
 
 
 @pytest.mark.parametrize("turns", range(10, 16))
@@ -525,16 +525,16 @@ def test_a_run_that_borrows_room_leaves_the_beginning_as_it_is(turns: int) -> No
     """003-90: a summary that catches up when the run has used up the turns' share would change it in between."""
     thrifty = HistoryConfig(keep_newest=3, strategy="gate")  # some turns are left to the summary
     builder = ContextBuilder(ContextBuilderConfig(total_budget=6_000, history=thrifty), token_counter=len)
-    said: list[Message] = []
+    messages: list[Message] = []
     for number in range(turns):
-        said.append(user(f"How do I configure service-{number}? {'也许 ' * 20}"))
-        builder.build(Thread("t1", tuple(said)), said[-1].text, "Be brief.")
-        said.append(assistant(f"Set port {6000 + number}。" * 12))
-    said.append(user("Which ports are in use?"))
-    before, lengths = builder.build(Thread("t1", tuple(said)), said[-1].text, "Be brief.").messages[:-1], []
+        messages.append(user(f"How do I configure service-{number}? {'也许 ' * 20}"))
+        builder.build(Thread("t1", tuple(messages)), messages[-1].text, "Be brief.")
+        messages.append(assistant(f"Set port {6000 + number}。" * 12))
+    messages.append(user("Which ports are in use?"))
+    before, lengths = builder.build(Thread("t1", tuple(messages)), messages[-1].text, "Be brief.").messages[:-1], []
     for number in range(7):
-        said += [calls(f"c{number}"), result(f"c{number}", f"{number}. port {6000 + number}\n" * 30)]
-        context = builder.build(Thread("t1", tuple(said)), "Which ports are in use?", "Be brief.")
+        messages += [calls(f"c{number}"), result(f"c{number}", f"{number}. port {6000 + number}\n" * 30)]
+        context = builder.build(Thread("t1", tuple(messages)), "Which ports are in use?", "Be brief.")
         assert context.messages[: len(before)] == before
         before = context.messages[:-1]
         lengths.append(context.token_stats.recent_messages)
@@ -580,11 +580,11 @@ def context_of(messages: list[Message] = SECRETS, prompt: str = SECRETS[-1].text
 def test_a_trace_is_json_and_holds_no_text() -> None:
     """C16."""
     context = context_of()
-    told = json.dumps(context.trace.to_dict(), allow_nan=False, sort_keys=True)
-    assert "secret" not in told
+    text = json.dumps(context.trace.to_dict(), allow_nan=False, sort_keys=True)
+    assert "secret" not in text
     assert set(context.trace.to_dict()) == {*context.trace._fields, "available_tokens", "prefix_share"}
-    assert json.loads(told)["shares"]["recent_messages"] == 26_400
-    assert json.loads(told)["parts"][0] == {"part": "system_prompt", "seq": None, "tokens": 3}
+    assert json.loads(text)["shares"]["recent_messages"] == 26_400
+    assert json.loads(text)["parts"][0] == {"part": "system_prompt", "seq": None, "tokens": 3}
 
 
 def test_dicts_are_those_of_the_rendered_messages() -> None:

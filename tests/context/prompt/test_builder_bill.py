@@ -56,7 +56,7 @@ def builder_of(*, history: HistoryConfig = AT_ONCE, **changes: Any) -> ContextBu
     return ContextBuilder(ContextBuilderConfig(history=history, **merged))
 
 
-def asked(builder: ContextBuilder, talk: list[Message], *questions: str, **arguments: Any) -> list[BuiltContext]:
+def contexts_of(builder: ContextBuilder, talk: list[Message], *questions: str, **arguments: Any) -> list[BuiltContext]:
     """Return the builds for questions that are each answered before the next one."""
     contexts = []
     for question in questions:
@@ -66,7 +66,7 @@ def asked(builder: ContextBuilder, talk: list[Message], *questions: str, **argum
 
 
 def test_what_is_told_inside_the_question_is_not_left_out_and_is_booked_with_the_turns() -> None:
-    contexts = asked(builder_of(history=UNFILLED), TALK, ONE, "And the violin of district 35?")
+    contexts = contexts_of(builder_of(history=UNFILLED), TALK, ONE, "And the violin of district 35?")
     trace, recalled = contexts[1].trace, bill_of(contexts[1]).recalled
     assert 35 in recalled
     fates = {seq: one.fate for one in trace.fates for seq in range(one.start, one.stop)}
@@ -83,7 +83,7 @@ def test_the_prices_of_the_call_make_the_bill() -> None:
     bills = []
     for dollars in (1, 3):
         prices = ModelPrices(input=dollars, output=5, cache_read=dollars, cache_write=dollars)
-        (context,) = asked(builder_of(), TALK, "What number has the Redis of district 20?", prices=prices)
+        (context,) = contexts_of(builder_of(), TALK, "What number has the Redis of district 20?", prices=prices)
         bills.append(bill_of(context).dollars)
     assert bills[1] == pytest.approx(3 * bills[0])
     with pytest.raises(TypeError, match="prices must be a ModelPrices, got int"):
@@ -96,7 +96,7 @@ def test_what_is_kept_free_costs_nothing_and_what_the_caller_sends_besides_does(
         for shares in (BudgetShares(), BudgetShares(recent_messages=450, reserved=100)):
             builder = builder_of(history=UNFILLED, total_budget=48_000, shares=shares)
             question = "What number has the Redis of district 20?"
-            bills.append(bill_of(asked(builder, TALK, question, reserve_tokens=tokens)[0]))
+            bills.append(bill_of(contexts_of(builder, TALK, question, reserve_tokens=tokens)[0]))
     assert bills[1] == bills[0]
     assert bills[3] == bills[2]
     assert bills[2].dollars - bills[0].dollars == pytest.approx(500 * PRICES.cache_write / 1e6)
@@ -105,7 +105,7 @@ def test_what_is_kept_free_costs_nothing_and_what_the_caller_sends_besides_does(
 def test_nothing_is_told_inside_a_question_that_the_caller_sends_itself() -> None:
     builder = builder_of()
     questions = "What number has the Redis of district 20?", "And the violin of district 35?"
-    context = asked(builder, TALK, *questions, recall=False)[1]
+    context = contexts_of(builder, TALK, *questions, recall=False)[1]
     assert context.trace.view is not None
     assert context.trace.view.recalled_text == ""
     assert 35 in context.trace.view.turns

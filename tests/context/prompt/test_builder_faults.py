@@ -221,11 +221,11 @@ def test_a_summarizer_that_fails_leaves_the_sentences(name: str, logged: Logged)
     assert build(builder).trace.misses == ()
     contexts: list[BuiltContext] = []
 
-    def told() -> bool:
+    def has_misses() -> bool:
         contexts.append(build(builder))
         return contexts[-1].trace.misses != ()
 
-    until(told)
+    until(has_misses)
     assert contexts[-1].trace.misses == (Miss("summary_model", "degraded", reason),)
     assert contexts[-1].metadata.used_summary
     assert_told_once(contexts[-1], logged)
@@ -256,7 +256,7 @@ def test_a_model_that_hangs_keeps_nothing_else_waiting(hang: Hang) -> None:
 def test_a_summary_by_a_model_waits_for_the_next_question() -> None:
     """004-54, 001-51, 003-90, 004-60: within a run the summary stays as it was when the run began."""
     builder = builder_of(summarizer=lambda messages, previous, limit: "部署 Redis, port 6380")
-    asked = thread_of([*TALK, user(QUESTION)])
+    open_thread = thread_of([*TALK, user(QUESTION)])
 
     def summary_of(thread: Thread) -> str:
         context = builder.build(thread, QUESTION, "Be brief.")
@@ -267,11 +267,11 @@ def test_a_summary_by_a_model_waits_for_the_next_question() -> None:
             if part.part == "summary"
         )
 
-    first = summary_of(asked)
-    until(lambda: not builder.summaries.model_due(asked))
+    first = summary_of(open_thread)
+    until(lambda: not builder.summaries.model_due(open_thread))
     assert "部署" not in first
-    assert summary_of(asked.continued([calls("a"), result("a")])) == first
-    assert "部署" in summary_of(thread_of([*asked.messages, assistant("ok"), user(QUESTION)]))
+    assert summary_of(open_thread.continued([calls("a"), result("a")])) == first
+    assert "部署" in summary_of(thread_of([*open_thread.messages, assistant("ok"), user(QUESTION)]))
 
 
 def test_what_fails_behind_a_build_is_told_by_the_next_one_of_that_thread_alone() -> None:

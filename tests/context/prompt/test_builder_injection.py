@@ -78,7 +78,7 @@ def thread_of(*messages: Message, name: str = "t1", talk: list[Message] = TALK) 
     return Thread(name, (*talk, *messages), user="ann")
 
 
-def said(payload: str, role: str) -> list[Message]:
+def talk_with(payload: str, role: str) -> list[Message]:
     """Return a conversation in which one side says the payload as what a summary keeps."""
     text = f"我们决定用 Redis 6.2, let's go with port 6380. {payload}"
     pair = [user(text), assistant("ok")] if role == "user" else [user("What do we take?"), assistant(text)]
@@ -90,7 +90,7 @@ def summarized_by_model(builder: ContextBuilder, payload: str) -> Case:
     builder = ContextBuilder(
         builder.config, session_key=builder._parts.session_key, summarizer=lambda messages, previous, limit: payload
     )
-    thread = thread_of(talk=said(payload, "user"))
+    thread = thread_of(talk=talk_with(payload, "user"))
     builder.summaries.update(thread, before_seq=10)
     builder.summaries.run_model(thread)
     return Case(builder, thread)
@@ -137,8 +137,8 @@ def as_goal(builder: ContextBuilder, payload: str) -> Case:
 Slot = Callable[[ContextBuilder, str], Case]
 
 SLOTS: dict[str, Slot] = {
-    "a summary of the user's words": lambda one, text: Case(one, thread_of(talk=said(text, "user"))),
-    "a summary of the assistant's words": lambda one, text: Case(one, thread_of(talk=said(text, "assistant"))),
+    "a summary of the user's words": lambda one, text: Case(one, thread_of(talk=talk_with(text, "user"))),
+    "a summary of the assistant's words": lambda one, text: Case(one, thread_of(talk=talk_with(text, "assistant"))),
     "a model's summary": summarized_by_model,
     "a memory": remembered,
     "the value of a constraint": lambda one, text: constrained(one, "language", text),

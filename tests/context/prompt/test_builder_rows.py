@@ -66,15 +66,15 @@ def everything(*run: Message, **settings: Any) -> BuiltContext:
     """Return a context with something of every source."""
     config = ContextBuilderConfig(history=HistoryConfig(strategy="window"), sliding_window_size=4, **settings)
     builder = ContextBuilder(config, memory=remembering("I want every port named in full"), token_counter=len)
-    said = [system("You know ports."), *TALK, user("Configure service-3 and name its port.")]
-    builder.tasks.update(thread_of(said))
-    builder.tasks.start_step(thread_of(said), "look")
-    said += [calls("a"), result("a", "port 6003"), assistant("found")]
-    builder.tasks.finish_step(thread_of(said), "the port is 6003")
-    said += [assistant("It is done."), *run]
-    builder.constraints.set(thread_of(said), "language", "English")
+    messages = [system("You know ports."), *TALK, user("Configure service-3 and name its port.")]
+    builder.tasks.update(thread_of(messages))
+    builder.tasks.start_step(thread_of(messages), "look")
+    messages += [calls("a"), result("a", "port 6003"), assistant("found")]
+    builder.tasks.finish_step(thread_of(messages), "the port is 6003")
+    messages += [assistant("It is done."), *run]
+    builder.constraints.set(thread_of(messages), "language", "English")
     question = "And what is the port in full?\n主机呢？"
-    return builder.build(thread_of(said), question, SystemPrompt("Be brief.", "It is noon."))
+    return builder.build(thread_of(messages), question, SystemPrompt("Be brief.", "It is noon."))
 
 
 def test_every_source_has_its_place_in_one_prompt() -> None:
@@ -198,11 +198,11 @@ def test_the_least_similar_memories_give_way_to_the_share() -> None:
 def test_shares_that_nobody_uses_flow_to_the_turns() -> None:
     """001-49, C3: the gatekeeper has the room of the turns, no budget of its own; literally, its share and no more."""
     long_talk = [one for at in range(0, 60, 2) for one in (TALK[at], assistant(TALK[at + 1].text * 18))]
-    whole, share = (
+    full, share = (
         built(long_talk, history=HistoryConfig(strategy="window"), redistribute=each, enable_summary=False)
         for each in (True, False)
     )
-    assert share.token_stats.recent_messages <= 26_400 < whole.token_stats.recent_messages
+    assert share.token_stats.recent_messages <= 26_400 < full.token_stats.recent_messages
     views = [built(long_talk, redistribute=each).trace.view for each in (True, False)]
     budgets = [view.selection.token_budget for view in views if view and view.selection]
     assert 4_000 < budgets[1] <= 26_400 < budgets[0]

@@ -23,15 +23,15 @@ from tests.loops import assistant, user
 def test_a_whole_store_brings_its_memories_along(store: Any, found: int) -> None:
     """001-24, 001-57: nobody has to hand the store over twice; what keeps records alone keeps no memories."""
     builder = ContextBuilder(ContextBuilderConfig(call_timeout_ms=20_000), store=store)
-    said = (Message("user", "我喜欢用 6380 端口跑 Redis。"), Message("assistant", "记下了。"))
-    builder.build(Thread("t1", said, user="ann"), "好的", "Be brief.")
+    pair = (Message("user", "我喜欢用 6380 端口跑 Redis。"), Message("assistant", "记下了。"))
+    builder.build(Thread("t1", pair, user="ann"), "好的", "Be brief.")
     built = builder.build(Thread("t2", (), user="ann"), "Redis 用哪个端口？", "Be brief.")
     assert built.metadata.retrieved_memory_count == found
 
 
 # --- at the same time -------------------------------------------------------------------------------------------------
 
-SAID = {
+PAIRS = {
     "english": ("The cache of service {0} is Redis on port {0}.", "Noted: Redis, port {0}."),
     "chinese": ("第{0}号服务的缓存是 6{0} 端口。", "记下了：{0}号服务。"),
     "mixed": ("我们决定 service-{0} 用 Kafka 队列。", "OK, Kafka for service-{0}. 记下了。"),
@@ -39,7 +39,7 @@ SAID = {
 
 
 def services(language: str) -> Thread:
-    question, answer = SAID[language]
+    question, answer = PAIRS[language]
     turns = ((user(question.format(at)), assistant(answer.format(at))) for at in range(40))
     return Thread("t1", tuple(message for turn in turns for message in turn), user="ann")
 

@@ -15,7 +15,7 @@ from gatekeeper_core.messages import MediaPart, Message, Provider, TextPart, Too
 from tests.context.prompt.test_request import any_message, mended
 
 providers = st.sampled_from(get_args(Provider))
-RULES, ASKED, PIN = Message("system", "简短回答。"), Message("user", "端口是多少？"), Message("system", "Answer now.")
+RULES, QUERY, PIN = Message("system", "简短回答。"), Message("user", "端口是多少？"), Message("system", "Answer now.")
 
 
 def render_messages(messages: Sequence[Message], **arguments: Any) -> tuple[Message, ...]:
@@ -34,15 +34,15 @@ def test_whatever_is_rendered_is_valid(messages: list[Message], provider: Provid
 
 @given(st.lists(any_message(), max_size=12), providers)
 def test_each_rendered_message_names_what_it_is_made_of(messages: list[Message], provider: Provider) -> None:
-    whole = mended(messages)
-    parts = render_parts(whole, provider=provider)
+    chat = mended(messages)
+    parts = render_parts(chat, provider=provider)
     named = [at for part in parts for at in part.sources]
     assert named == sorted(set(named))
-    assert all(not whole[at].text and whole[at].role == "system" for at in {*range(len(whole))} - {*named})
+    assert all(not chat[at].text and chat[at].role == "system" for at in {*range(len(chat))} - {*named})
     for part in parts:
-        said = "\n\n" if part.message.role == "system" else "\n"
+        separator = "\n\n" if part.message.role == "system" else "\n"
         assert part.message.text == (
-            said.join(whole[at].text for at in part.sources if whole[at].text) or OPENING * (not part.sources)
+            separator.join(chat[at].text for at in part.sources if chat[at].text) or OPENING * (not part.sources)
         )
 
 
@@ -52,7 +52,7 @@ def test_where_one_system_message_is_taken_the_others_join_it_or_move(provider: 
         RULES,
         Message("system", ""),
         Message("system", "[summary]"),
-        ASKED,
+        QUERY,
         Message("system", "now: 12:00"),
         Message("assistant", "6380"),
         PIN,
@@ -65,7 +65,7 @@ def test_where_one_system_message_is_taken_the_others_join_it_or_move(provider: 
         ("assistant", "6380"),
         ("user", "Answer now."),
     ]
-    assert render_messages([Message("system", ""), ASKED], provider=provider) == (ASKED,)
+    assert render_messages([Message("system", ""), QUERY], provider=provider) == (QUERY,)
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_where_one_system_message_is_taken_the_others_join_it_or_move(provider: 
 )
 def test_the_pin_is_a_system_message_or_the_end_of_the_users(pin_as: PinRole | None, last: Message) -> None:
     """001-42."""
-    rendered = render_messages([RULES, ASKED, PIN], provider="openai", pin=2, pin_as=pin_as)
+    rendered = render_messages([RULES, QUERY, PIN], provider="openai", pin=2, pin_as=pin_as)
     assert rendered[-1] == last
 
 
@@ -85,7 +85,7 @@ def test_behind_results_the_pin_is_the_end_of_the_last_one(provider: Provider) -
     picture = (TextPart("see"), MediaPart("image"))
     for content, sent in (("6380", "6380\n\nAnswer now."), (picture, (*picture, TextPart("Answer now.")))):
         result = Message("tool", content, tool_call_id="a")
-        rendered = render_parts([RULES, ASKED, call, result, PIN], provider=provider, pin=4)
+        rendered = render_parts([RULES, QUERY, call, result, PIN], provider=provider, pin=4)
         assert rendered[-1] == (replace(result, content=sent), (3, 4))
         messages = [one.message for one in rendered]
         assert validate_messages(messages, provider=provider, open_run=True) == ()
@@ -94,7 +94,7 @@ def test_behind_results_the_pin_is_the_end_of_the_last_one(provider: Provider) -
 def test_gemini_gets_answers_in_a_row_as_one_with_their_media() -> None:
     picture = Message("assistant", (TextPart("see"), MediaPart("image")))
     call = Message("assistant", "looking", tool_calls=(ToolCall("a", "look", "{}"),))
-    messages = [ASKED, Message("assistant", "well"), picture, call, Message("tool", "12", tool_call_id="a")]
+    messages = [QUERY, Message("assistant", "well"), picture, call, Message("tool", "12", tool_call_id="a")]
     rendered = render_messages(messages, provider="gemini")
     assert [one.role for one in rendered] == ["user", "assistant", "tool"]
     assert [one.sources for one in render_parts(messages, provider="gemini")] == [(0,), (1, 2, 3), (4,)]

@@ -19,13 +19,13 @@ QUESTIONS = {"en": "Which port does Redis use?", "zh": "Redis 用的是哪个端
 def test_a_question_is_there_where_the_open_turn_says_it(prompt: str) -> None:
     """001-05, 001-34, 001-35: spaced otherwise, inside other words, or cut; but a short one inside another is not."""
     long = f"{prompt} {prompt}"
-    for said, asked in (
+    for text, question in (
         (prompt.replace(" ", "\n "), prompt),
         (f"[12:00] {long} (from the app)", long),
         (long[:30], long),
     ):
-        assert not needs_prompt(group_turns([user("hello"), assistant("hi"), user(said)]), asked, included=False)
-        assert needs_prompt(group_turns([user(said), assistant("6380")]), asked, included=False)
+        assert not needs_prompt(group_turns([user("hello"), assistant("hi"), user(text)]), question, included=False)
+        assert needs_prompt(group_turns([user(text), assistant("6380")]), question, included=False)
     for length in (1, 20, 21):  # a short one may stand in another question
         query = (prompt * 3)[:length]
         assert needs_prompt(group_turns([user(f"好的, {query}")]), query, included=False) == (length <= 20)
@@ -95,7 +95,7 @@ def call(*names: str) -> Message:
 
 
 @pytest.mark.parametrize(
-    ("asked", "answered", "ids", "sent"),
+    ("call_ids", "answered", "ids", "sent"),
     [
         (["a", "b"], ["b"], ["a", "b"], [("b", "0"), ("a", NO_RESULT)]),
         (["a", "b"], ["", ""], ["a", "b"], [("a", "0"), ("b", "1")]),
@@ -105,10 +105,10 @@ def call(*names: str) -> Message:
     ],
 )
 def test_calls_and_results_meet_by_id_else_by_place(
-    asked: list[str], answered: list[str], ids: list[str], sent: list[tuple[str, str]]
+    call_ids: list[str], answered: list[str], ids: list[str], sent: list[tuple[str, str]]
 ) -> None:
     results = [Message("tool", str(at), tool_call_id=one or None) for at, one in enumerate(answered)]
-    calling, *rest, question = mended([call(*asked), *results, user("还在吗？")])
+    calling, *rest, question = mended([call(*call_ids), *results, user("还在吗？")])
     assert [one.id for one in calling.tool_calls] == ids
     assert [(one.tool_call_id, one.text) for one in rest] == sent
     assert question == user("还在吗？")

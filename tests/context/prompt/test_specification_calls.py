@@ -60,15 +60,15 @@ def test_each_step_of_a_loop_ends_with_the_goal_and_what_was_found_so_far(provid
     assert f'"{FOUND[-1]}"' in builder.build(answered, "And now?", HERO).messages[-1].text
 
 
-@from_file("said", "asked")
-def test_with_nothing_given_a_user_is_remembered_in_this_process(said: str, asked: str) -> None:
+@from_file("text", "question")
+def test_with_nothing_given_a_user_is_remembered_in_this_process(text: str, question: str) -> None:
     """001-24, 001-57, 004-16, 004-23: across conversations, for this user alone."""
     builder = ContextBuilder()
-    builder.build(Thread("t1", (user(said),), user="ann"), said, HERO)
-    assert builder.build(Thread("t2", user="ann"), asked, HERO).metadata.retrieved_memory_count == 1
-    assert builder.build(Thread("t3", user="bob"), asked, HERO).metadata.retrieved_memory_count == 0
-    assert builder.build(Thread("t4"), asked, HERO).metadata.retrieved_memory_count == 0
-    assert ContextBuilder().build(Thread("t2", user="ann"), asked, HERO).metadata.retrieved_memory_count == 0
+    builder.build(Thread("t1", (user(text),), user="ann"), text, HERO)
+    assert builder.build(Thread("t2", user="ann"), question, HERO).metadata.retrieved_memory_count == 1
+    assert builder.build(Thread("t3", user="bob"), question, HERO).metadata.retrieved_memory_count == 0
+    assert builder.build(Thread("t4"), question, HERO).metadata.retrieved_memory_count == 0
+    assert ContextBuilder().build(Thread("t2", user="ann"), question, HERO).metadata.retrieved_memory_count == 0
 
 
 LONG = {
@@ -101,18 +101,18 @@ def test_with_nothing_given_long_results_are_compressed_and_put_aside(
     assert keyed[0] == keyed[1]
 
 
-@from_file("asked", "said")
-def test_a_summary_is_sent_where_past_turns_had_to_go_and_only_there(asked: str, said: str) -> None:
+@from_file("query", "answer")
+def test_a_summary_is_sent_where_past_turns_had_to_go_and_only_there(query: str, answer: str) -> None:
     """001-22, 004-27, 004-28: as the conversation grows, with the default settings but for the budget."""
     builder = ContextBuilder(ContextBuilderConfig(total_budget=6_000))
     thread, used = Thread("t1"), list[bool]()
     for number in range(60):
-        question = asked.format(number // 3)
+        question = query.format(number // 3)
         thread = thread.continued([user(question)])
         context = builder.build(thread, question, HERO)
         gone = [fate for fate in context.trace.fates if fate.fate not in ("sent", "recalled")]
         used.append(context.metadata.used_summary)
         assert used[-1] == bool(gone)
         assert context.trace.left_out == ()
-        thread = thread.continued([assistant(said.format(number, number) * 8)])
+        thread = thread.continued([assistant(answer.format(number, number) * 8)])
     assert (used[0], used[-1]) == (False, True)

@@ -23,13 +23,13 @@ def steps() -> list[Step]:
     memory = LongTermMemory(InMemoryStore())
     memory.add(MemoryScope("default", "ada"), f"{QUESTION} 6383 on host kestrel.", category="user_preference")
     builder = ContextBuilder(ContextBuilderConfig(total_budget=6_000), memory=memory)
-    said = [
+    messages = [
         message
         for at in range(20)
         for message in (user(f"Which port does service-{at} use?"), assistant(f"Port {6380 + at}. " * 60))
     ]
     thread = Thread(
-        "t1", (*said, user("Read its log."), calls("c1"), result("c1", LOG), assistant("Done.")), user="ada"
+        "t1", (*messages, user("Read its log."), calls("c1"), result("c1", LOG), assistant("Done.")), user="ada"
     )
     builder.constraints.set(thread, "language", "English")
     built = []
@@ -42,9 +42,9 @@ def steps() -> list[Step]:
 
 def test_the_page_lists_the_calls_of_a_build_in_their_order(steps: list[Step]) -> None:
     listed = listed_calls("Path of a thread")
-    made = iter([(step.place, step.function) for step in steps])
+    path = iter([(step.place, step.function) for step in steps])
     assert 15 < len(listed) <= 30
-    assert [each for each in listed if each not in made] == []  # ``in`` goes on where the one before it was found
+    assert [each for each in listed if each not in path] == []  # ``in`` goes on where the one before it was found
 
 
 def test_a_build_makes_at_most_twenty_five_calls_between_rooms(steps: list[Step]) -> None:
