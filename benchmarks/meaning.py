@@ -169,17 +169,15 @@ def _size_row(pairs: Pairs) -> Row:
     """Return the bytes that vectors take in memory for each turn, without and with the encoder's cache."""
     _traced_bytes(pairs[:20], drawn_vectors)  # what is made once for all
     without = _traced_bytes(pairs, None)
-    encoders = {
-        "bytes a turn": TextEncoder(drawn_vectors, timeout_seconds=600, max_texts=0),
-        "with the encoder's cache": TextEncoder(drawn_vectors, timeout_seconds=600, max_texts=16_384),
-    }
-    sizes = {name: _traced_bytes(pairs, encoder) - without for name, encoder in encoders.items()}
-    return {"turns": len(pairs), **{name: f"{size / len(pairs):,.0f}" for name, size in sizes.items()}}
+    sizes = {}
+    for name, max_texts in (("bytes a turn", 0), ("with the encoder's cache", 16_384)):
+        encoder = TextEncoder(drawn_vectors, timeout_seconds=600, max_texts=max_texts)
+        sizes[name] = f"{(_traced_bytes(pairs, encoder) - without) / len(pairs):,.0f}"
+    return {"turns": len(pairs), **sizes}
 
 
 def _traced_bytes(pairs: Pairs, embedder: Embedder | TextEncoder | None) -> int:
     """Return the bytes of a conversation in which a question was asked."""
-    gc.collect()
     tracemalloc.start()
     gatekeeper = ContextGatekeeper(embedder=embedder)
     gatekeeper.sync(pairs)
