@@ -47,21 +47,21 @@ def talk_in(language: str, *, turns: int, seed: int = 1) -> list[Asked]:
     """Return a conversation of turns of some 350 tokens: subjects last six turns and come back, every fourth turn calls."""
     words, chance = LANGUAGES[language], random.Random(f"{language} {seed}")
 
-    def said(subject: str, sentences: int) -> str:
-        told = (chance.choice(words.sentences) for _ in range(sentences))
-        return " ".join(one.format(subject, chance.choice(words.details), chance.randint(10, 9999)) for one in told)
+    def text(subject: str, sentences: int) -> str:
+        forms = (chance.choice(words.sentences) for _ in range(sentences))
+        return " ".join(one.format(subject, chance.choice(words.details), chance.randint(10, 9999)) for one in forms)
 
     talk = []
     for at in range(turns):
         subject = words.subjects[at // 6 % len(words.subjects)]
         question = words.question.format(subject, chance.choice(words.details), chance.randint(10, 9999))
         calls = [
-            Call(f"call_{at}_{part}", "look_up", {"n": 10 * at + part}, said(subject, 8))
+            Call(f"call_{at}_{part}", "look_up", {"n": 10 * at + part}, text(subject, 8))
             for part in range(2 if at % 4 == 3 else 0)
         ]
         rounds = (Round("", "", tuple(calls)),) if calls else ()
         opening = words.change if at % 6 == 0 and at else ""
-        talk.append(Asked(f"{at}: {opening}{question}", rounds, Round("", f"{at}: {said(subject, 16)}")))
+        talk.append(Asked(f"{at}: {opening}{question}", rounds, Round("", f"{at}: {text(subject, 16)}")))
     return talk
 
 

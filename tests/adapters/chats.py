@@ -19,7 +19,7 @@ def assistant(text: str) -> ChatMessage:
 
 
 def history_of(pairs: Sequence[tuple[str, str]]) -> list[ChatMessage]:
-    return [message for asked, answered in pairs for message in (user(asked), assistant(answered))]
+    return [message for question, answer in pairs for message in (user(question), assistant(answer))]
 
 
 def texts(messages: Sequence[ChatMessage]) -> list[str]:

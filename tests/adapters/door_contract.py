@@ -58,7 +58,7 @@ def for_doors(doors: Sequence[type[Door]]) -> Any:
     return pytest.mark.parametrize("door", doors, ids=lambda door: door.__name__)
 
 
-def asked(door: type[Door], pairs: Sequence[tuple[str, str]], question: str) -> list[Message]:
+def history(door: type[Door], pairs: Sequence[tuple[str, str]], question: str) -> list[Message]:
     return talk(pairs) + ([Message("user", question)] if door.asks_inside else [])
 
 
@@ -66,7 +66,7 @@ def long_enough(script: str) -> tuple[list[tuple[str, str]], str]:
     """Return a conversation that is long enough to choose from, and a question that needs nothing of it."""
     pairs = [*TOPICS[script][0]]
     while tokens_of("".join(map("".join, pairs))) < PASSTHROUGH_BELOW:
-        pairs = [(f"{asked} {asked}", f"{answered} {answered}") for asked, answered in pairs]
+        pairs = [(f"{question} {question}", f"{answer} {answer}") for question, answer in pairs]
     return pairs, {"english": "New topic: who painted the Night Watch?"}.get(script, "换个话题，《夜巡》是谁画的？")
 
 
@@ -88,7 +88,7 @@ class StoredContract:
     def test_the_same_turns_are_kept_as_by_the_core(self, door: type[Door], opened: Open) -> None:
         for script, budget in (("chinese", 40), ("mixed", 70), ("english", 4000)):
             pairs, question = TOPICS[script]
-            messages = asked(door, pairs, question)
+            messages = history(door, pairs, question)
             at_door = opened(door, budget=budget, **ALL_OF_IT)
             at_door.fill(messages)
             kept = at_door.ask(question)
@@ -98,13 +98,13 @@ class StoredContract:
     def test_the_same_question_again_gets_the_same_answer(self, door: type[Door], opened: Open) -> None:
         pairs, question = TOPICS["mixed"]
         at_door = opened(door, budget=60, passthrough_below=0)
-        at_door.fill(asked(door, pairs, question))
+        at_door.fill(history(door, pairs, question))
         first = at_door.ask(question)
         assert [at_door.ask(question) for _ in range(3)] == [first] * 3
 
     def test_a_short_history_is_passed_through_less_its_greeting(self, door: type[Door], opened: Open) -> None:
         pairs, question = TOPICS["english"]
-        messages = [Message("system", "Be brief."), Message("assistant", "Welcome!"), *asked(door, pairs, question)]
+        messages = [Message("system", "Be brief."), Message("assistant", "Welcome!"), *history(door, pairs, question)]
         at_door = opened(door)
         at_door.fill(messages)
         assert at_door.ask(question) == [0, *range(2, len(messages))]
@@ -115,7 +115,7 @@ class StoredContract:
     ) -> None:
         """000-24."""
         pairs, question = long_enough(script_of(door))
-        messages = asked(door, pairs, question)
+        messages = history(door, pairs, question)
         at_door = opened(door)
         at_door.fill(messages)
         assert at_door.ask(question) == list(range(2 * len(pairs), len(messages)))
@@ -125,14 +125,14 @@ class StoredContract:
     ) -> None:
         """000-24."""
         pairs, question = long_enough(script_of(door))
-        messages = asked(door, pairs, question)
+        messages = history(door, pairs, question)
         at_door = opened(door, strategy="cache")
         at_door.fill(messages)
         assert at_door.ask(question) == list(range(len(messages)))
 
     def test_shadow_leaves_everything_as_it_is_and_reports(self, door: type[Door], opened: Open) -> None:
         pairs, question = TOPICS["english"]
-        messages = asked(door, pairs, question)
+        messages = history(door, pairs, question)
         at_door = opened(door, shadow=True, **ALL_OF_IT)
         at_door.fill(messages)
         assert at_door.ask(question) == list(range(len(messages)))
@@ -152,7 +152,7 @@ class DoorContract(StoredContract):
         question = {"english": "Where is ZX-4471-Q?", "chinese": "ZX-4471-Q 在哪里？"}.get(
             script, "ZX-4471-Q 在 where？"
         )
-        messages = asked(door, pairs, question)
+        messages = history(door, pairs, question)
         at_door = opened(door, **ALL_OF_IT)
         at_door.fill(messages)
         kept = at_door.ask(question)
@@ -161,7 +161,7 @@ class DoorContract(StoredContract):
 
     def test_reserved_tokens_stay_free(self, door: type[Door], opened: Open) -> None:
         pairs, question = TOPICS["mixed"]
-        messages = asked(door, pairs, question)
+        messages = history(door, pairs, question)
         at_door = opened(door, budget=60, reserve_tokens=40, **ALL_OF_IT)
         at_door.fill(messages)
         assert at_door.ask(question) == chosen_by_core(messages, question, 20, inside=door.asks_inside)
@@ -182,7 +182,7 @@ class DoorContract(StoredContract):
 
     def test_what_is_pinned_stays_and_the_two_sides_take_turns(self, door: type[Door], opened: Open) -> None:
         pairs, question = long_enough(script_of(door))
-        messages = asked(door, pairs, question)
+        messages = history(door, pairs, question)
         text = messages[2].text
         for pinned in ([2], lambda message: message.content == text):
             at_door = opened(door, pinned=pinned)
@@ -197,7 +197,7 @@ class DoorContract(StoredContract):
 
     def test_what_is_excluded_is_never_sent(self, door: type[Door], opened: Open) -> None:
         pairs, question = TOPICS[script_of(door)]
-        messages = asked(door, pairs, question)
+        messages = history(door, pairs, question)
         text = messages[1].text
         for strategy in ("gate", "fill", "cache", "window"):
             for exclude in ([1], lambda message: message.content == text):
@@ -208,7 +208,7 @@ class DoorContract(StoredContract):
     def test_a_standing_instruction_stays_after_a_change_of_topic(self, door: type[Door], opened: Open) -> None:
         pairs, question = long_enough(script_of(door))
         rule = {"english": "From now on, answer in French."}.get(script_of(door), "以后都用法语回答。")
-        messages = asked(door, [(rule, "OK."), *pairs], question)
+        messages = history(door, [(rule, "OK."), *pairs], question)
         rest = list(range(2 * len(pairs) + 2, len(messages)))
         for pins, kept in ((True, [0, 1, *rest]), (False, rest)):
             at_door = opened(door, pin_instructions=pins)
@@ -219,7 +219,7 @@ class DoorContract(StoredContract):
         self, door: type[Door], opened: Open
     ) -> None:
         pairs, question = long_enough(script_of(door))
-        messages = asked(door, pairs, question)
+        messages = history(door, pairs, question)
         for strategy in ("gate", "window"):
             at_door = opened(door, keep_newest=2, strategy=strategy)
             at_door.fill(messages)
@@ -227,7 +227,7 @@ class DoorContract(StoredContract):
 
     def test_the_strategy_fill_sends_everything_that_fits(self, door: type[Door], opened: Open) -> None:
         pairs, question = long_enough(script_of(door))
-        messages = asked(door, pairs, question)
+        messages = history(door, pairs, question)
         at_door = opened(door, strategy="fill")
         at_door.fill(messages)
         assert at_door.ask(question) == list(range(len(messages)))
@@ -236,7 +236,7 @@ class DoorContract(StoredContract):
         self, door: type[Door], opened: Open, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         pairs, question = TOPICS["english"]
-        messages = asked(door, pairs, question)
+        messages = history(door, pairs, question)
         for on_error in ("fallback", "raise"):
             at_door = opened(door, budget=90, on_error=on_error, **ALL_OF_IT)
             at_door.fill(messages)
@@ -261,9 +261,9 @@ class RememberingContract:
         pairs, question = TOPICS["english"]
         at_door = opened(door, **ALL_OF_IT)
         for change, changed in CHANGES.items():
-            at_door.fill(asked(door, pairs, question))
+            at_door.fill(history(door, pairs, question))
             at_door.ask(question)
-            messages = asked(door, changed(list(pairs)), question)
+            messages = history(door, changed(list(pairs)), question)
             at_door.fill(messages)
             kept = chosen_by_core(messages, question, 4000, inside=door.asks_inside)
             assert at_door.ask(question) == kept, change
@@ -275,9 +275,9 @@ class SharedContract:
     def test_what_another_process_writes_to_the_store_is_noticed(self, door: type[Door], opened: Open) -> None:
         pairs, question = TOPICS["english"]
         here, elsewhere = opened(door, **ALL_OF_IT), opened(door, **ALL_OF_IT)
-        here.fill(asked(door, pairs, question))
+        here.fill(history(door, pairs, question))
         here.ask(question)
-        messages = asked(door, [*pairs[:1], ("The Redis port moved to 7000.", "Noted."), *pairs[1:]], question)
+        messages = history(door, [*pairs[:1], ("The Redis port moved to 7000.", "Noted."), *pairs[1:]], question)
         elsewhere.fill(messages)
         assert here.ask(question) == chosen_by_core(messages, question, 4000, inside=door.asks_inside)
 
@@ -313,10 +313,10 @@ class DrawnContract:
         assert kept == sorted(set(kept))
 
         turns = group_turns(messages)
-        whole = [set(range(turn.start, turn.stop)) for turn in turns]
+        spans = [set(range(turn.start, turn.stop)) for turn in turns]
         pinned = set(view.pinned) if view else set()
         folded = set(view.folded) if view else set()
-        assert all(turn - folded <= set(kept) or turn & set(kept) <= pinned for turn in whole), "whole turns, or pins"
+        assert all(turn - folded <= set(kept) or turn & set(kept) <= pinned for turn in spans), "whole turns, or pins"
         for provider in PROVIDERS:
             head = [message for message in sent if message.role == "system"] if provider == "anthropic" else []
             rest = [message for message in sent if message not in head]
@@ -327,7 +327,7 @@ class DrawnContract:
         }
         cost = count_messages(sent, token_counter=tokens_of)
         if door.asks_inside:
-            current = whole[-1]
+            current = spans[-1]
             always = head_positions | current | pinned
             assert head_positions | current <= set(kept)
             assert cost <= budget or set(kept) <= always
@@ -335,7 +335,7 @@ class DrawnContract:
             assert cost <= budget
 
     def test_a_door_is_not_shut_by_what_fits_nowhere(self, door: type[Door], opened: Open) -> None:
-        messages = asked(door, [("word " * 400, "answer " * 400)], "and now?")
+        messages = history(door, [("word " * 400, "answer " * 400)], "and now?")
         at_door = opened(door, budget=10, trim=False)
         at_door.fill(messages)
         assert at_door.ask("and now?") == ([2] if door.asks_inside else [])

@@ -83,26 +83,26 @@ def to_langchain(messages: Sequence[Message]) -> list[BaseMessage]:
     """Return LangChain's messages for the core's."""
     from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 
-    made: list[BaseMessage] = []
+    result: list[BaseMessage] = []
     for at, message in enumerate(messages):
         more: dict[str, Any] = {"content": message.text, "additional_kwargs": {"position": at}}
         if message.role == "assistant":
             calls = [
                 {"id": call.id, "name": call.name, "args": json.loads(call.arguments)} for call in message.tool_calls
             ]
-            made.append(AIMessage(tool_calls=calls, **more))
+            result.append(AIMessage(tool_calls=calls, **more))
         elif message.role == "tool":
-            made.append(ToolMessage(tool_call_id=message.tool_call_id, name=message.name, **more))
+            result.append(ToolMessage(tool_call_id=message.tool_call_id, name=message.name, **more))
         else:
-            made.append((HumanMessage if message.role == "user" else SystemMessage)(**more))
-    return made
+            result.append((HumanMessage if message.role == "user" else SystemMessage)(**more))
+    return result
 
 
 def to_llama_index(messages: Sequence[Message]) -> list[ChatMessage]:
     """Return LlamaIndex's messages for the core's."""
     from llama_index.core.base.llms.types import ChatMessage, TextBlock, ToolCallBlock
 
-    made: list[ChatMessage] = []
+    result: list[ChatMessage] = []
     for at, message in enumerate(messages):
         blocks: list[Any] = [TextBlock(text=message.text)]
         for call in message.tool_calls:
@@ -110,8 +110,8 @@ def to_llama_index(messages: Sequence[Message]) -> list[ChatMessage]:
             blocks.append(ToolCallBlock(tool_call_id=call.id, tool_name=call.name, tool_kwargs=arguments))
         more = {"position": at, "tool_call_id": message.tool_call_id, "name": message.name}
         more = {key: value for key, value in more.items() if value is not None}
-        made.append(ChatMessage(role=message.role, blocks=blocks, additional_kwargs=more))
-    return made
+        result.append(ChatMessage(role=message.role, blocks=blocks, additional_kwargs=more))
+    return result
 
 
 def positions(messages: Iterable[Any]) -> list[int]:

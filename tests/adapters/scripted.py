@@ -71,7 +71,7 @@ class Heard(BaseCallbackHandler):
 
 
 def talk(pairs: Sequence[tuple[str, str]]) -> list[BaseMessage]:
-    return [message for asked, answered in pairs for message in (HumanMessage(asked), AIMessage(answered))]
+    return [message for question, answer in pairs for message in (HumanMessage(question), AIMessage(answer))]
 
 
 def texts_of(pairs: Sequence[tuple[str, str]]) -> list[str]:

@@ -20,11 +20,11 @@ SYSTEM = Message("system", "be brief")
 PAST = (Message("user", "which port"), *ANSWERED, Message("assistant", "the port is 6380"))
 QUESTION = Message("user", "缓存的端口呢")
 CASE = Case((SYSTEM, *PAST, QUESTION), budget=100, head=1, start=5)
-WHOLE = list(CASE.messages)
+MESSAGES = list(CASE.messages)
 
 
-ASKED = Message("assistant", "", tool_calls=(CALL,))
-OPEN = Case((QUESTION, ASKED), budget=100, head=0, start=0)
+CALL_MESSAGE = Message("assistant", "", tool_calls=(CALL,))
+OPEN = Case((QUESTION, CALL_MESSAGE), budget=100, head=0, start=0)
 EARLIER = "From earlier: which port"
 
 
@@ -35,9 +35,9 @@ EARLIER = "From earlier: which port"
         ([SYSTEM], CASE, {*PROVIDERS, "user lost"}),
         ([SYSTEM, PAST[3], QUESTION], CASE, {"anthropic", "gemini"}),
         ([SYSTEM, PAST[0], QUESTION], CASE, {"strict"}),
-        (WHOLE[1:], CASE, {"system lost"}),
-        ([QUESTION, ASKED], OPEN, set()),
-        ([ASKED, QUESTION], OPEN, {*PROVIDERS}),
+        (MESSAGES[1:], CASE, {"system lost"}),
+        ([QUESTION, CALL_MESSAGE], OPEN, set()),
+        ([CALL_MESSAGE, QUESTION], OPEN, {*PROVIDERS}),
         ([SYSTEM, Message("user", f"{EARLIER}\n\n{QUESTION.text}")], CASE, set()),
         ([SYSTEM, Message("user", f"{EARLIER}\n\n{QUESTION.text[1:]}")], CASE, {"user lost"}),
         ([SYSTEM, Message("user", f"{QUESTION.text}\n\n{EARLIER}")], CASE, {"user lost"}),

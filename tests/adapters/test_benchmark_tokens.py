@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 @pytest.fixture
 def segments(tmp_path: Path) -> fit_tokens.Segments:
     """Three kinds of text whose true counts are those of the library's own weights."""
-    made = {"zh": "缓存穿透怎么解决？", "en": "How do I fix the cache? ", "num": "12,345.6;\n"}
+    samples = {"zh": "缓存穿透怎么解决？", "en": "How do I fix the cache? ", "num": "12,345.6;\n"}
     rows = [
         {
             "domain": kind,
             "text": text * at,
             "tokens": {name: TokenEstimator(name)(text * at) for name in fit_tokens.PROFILES},
         }
-        for kind, text in made.items()
+        for kind, text in samples.items()
         for at in range(1, 12)
     ]
     path = tmp_path / "segments.jsonl.gz"

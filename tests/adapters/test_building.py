@@ -121,9 +121,9 @@ def asked_in(script: str) -> list[Message]:
 @pytest.mark.parametrize("script", TOPICS)
 def test_what_is_known_stands_around_the_turns_and_the_store_keeps_everything(script: str, door: Any) -> None:
     pairs, question = TOPICS[script]
-    known = LongTermMemory(InMemoryStore(), min_similarity=0.0)
-    known.add(MemoryScope("default", "ada"), f"{question} 6380", category="user_preference")
-    built = builder(known, history=HistoryConfig(strategy="window"), sliding_window_size=2)
+    memories = LongTermMemory(InMemoryStore(), min_similarity=0.0)
+    memories.add(MemoryScope("default", "ada"), f"{question} 6380", category="user_preference")
+    built = builder(memories, history=HistoryConfig(strategy="window"), sliding_window_size=2)
     built.constraints.set(Thread("t1"), "language", script)
     at_door = door([*talk(pairs * 3), Message("user", question)], built, user="ada")
     messages = at_door.ask()

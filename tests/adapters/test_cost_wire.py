@@ -127,8 +127,8 @@ CASES = [
 
 def name_of(case: Case) -> str:
     cold, dropped = case.cold and "cold", case.dropped and "dropped"
-    told = (case.model, case.language, cold, dropped, case.system_parts)
-    return "-".join(str(one) for one in told if one) + f"-{case.count.__name__}"
+    parts = (case.model, case.language, cold, dropped, case.system_parts)
+    return "-".join(str(one) for one in parts if one) + f"-{case.count.__name__}"
 
 
 @pytest.mark.parametrize("case", CASES, ids=name_of)
@@ -148,9 +148,9 @@ def test_what_the_client_says_of_its_usage_is_what_the_server_reported(model: st
         ask = agents.open(*MODELS[model].caching())
         for turn in case.turns_on(server):
             ask(turn)
-    said = [message.usage_metadata for message in agents.messages if isinstance(message, AIMessage)]
-    assert [*map(read_usage, said)] == [Usage(one[0], one[3], *one[1:3]) for one in server.reported]
-    assert min(max(one.cached_tokens for one in server.reported), len(said)) > 0
+    usages = [message.usage_metadata for message in agents.messages if isinstance(message, AIMessage)]
+    assert [*map(read_usage, usages)] == [Usage(one[0], one[3], *one[1:3]) for one in server.reported]
+    assert min(max(one.cached_tokens for one in server.reported), len(usages)) > 0
     assert any(one.written_tokens for one in server.reported) == case.prices.marked
 
 

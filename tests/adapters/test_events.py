@@ -24,14 +24,14 @@ each_shadow = pytest.mark.parametrize("shadow", [False, True])
 
 def langchain_talk(script: str) -> list[BaseMessage]:
     pairs, question = TALKS[script]
-    said = [message for user, answer in pairs for message in (HumanMessage(user), AIMessage(answer))]
-    return [*said, HumanMessage(question)]
+    messages = [message for user, answer in pairs for message in (HumanMessage(user), AIMessage(answer))]
+    return [*messages, HumanMessage(question)]
 
 
 def memory_of(script: str, **options: Any) -> GatekeeperMemoryBuffer:
     roles = {"human": "user", "ai": "assistant"}
-    said = [ChatMessage(role=roles[message.type], content=message.text) for message in langchain_talk(script)]
-    return GatekeeperMemoryBuffer.from_defaults(**configured(chat_history=said, tokenizer_fn=list, **options))
+    messages = [ChatMessage(role=roles[message.type], content=message.text) for message in langchain_talk(script)]
+    return GatekeeperMemoryBuffer.from_defaults(**configured(chat_history=messages, tokenizer_fn=list, **options))
 
 
 def selection_by_langchain(script: str, *, shadow: bool) -> dict[str, Any]:
@@ -50,10 +50,10 @@ def test_both_frameworks_and_the_log_tell_the_same_of_a_selection(script: str, s
         memory_of(script, token_limit=4000, shadow=shadow, **OPTIONS).get()
     (event,) = events
     assert (event.memory, event.thread) == ("GatekeeperMemoryBuffer", "chat_history")
-    told = event.model_dump(exclude={*BaseEvent.model_fields, "memory", "thread"})
-    assert told.pop("class_name") == "GatekeeperSelectionEvent"
-    del told["counter"], langchain["counter"]  # each names its own
-    assert told == langchain
+    payload = event.model_dump(exclude={*BaseEvent.model_fields, "memory", "thread"})
+    assert payload.pop("class_name") == "GatekeeperSelectionEvent"
+    del payload["counter"], langchain["counter"]  # each names its own
+    assert payload == langchain
     logged = [facts_of(record) for record in records if event_of(record) is HISTORY]
     for facts in logged:
         assert fits(HISTORY, facts)

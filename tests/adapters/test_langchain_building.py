@@ -80,10 +80,10 @@ class Who:
 def test_the_user_is_found_in_the_context_of_the_run(user: Any, kind: Any) -> None:
     gate = GatekeeperMiddleware(builder=builder(hexadecimal("default")), user=user)
     request = request_of([HumanMessage("Which Redis port?")], runtime=SimpleNamespace(context=kind(user_id="ada")))
-    assert "hexadecimal" in read(_whole(sent(gate, request)))
+    assert "hexadecimal" in read(_prompt(sent(gate, request)))
 
 
-def _whole(request: Any) -> list[BaseMessage]:
+def _prompt(request: Any) -> list[BaseMessage]:
     system = getattr(request, "system_message", None)
     if system is None and request.system_prompt:
         system = SystemMessage(request.system_prompt)
@@ -112,8 +112,8 @@ def test_a_summary_by_another_middleware_is_always_sent_and_never_the_question(b
 
 def test_the_provider_is_the_one_that_the_model_names_and_the_strictest_for_others() -> None:
     named = ("openai", "azure", "anthropic", "google_genai", "minimax")
-    said = [lambda name=name: {"ls_provider": name} for name in named]
-    found = [provider_of(SimpleNamespace(_get_ls_params=params)) for params in (*said, dict, lambda: None)]
+    providers = [lambda name=name: {"ls_provider": name} for name in named]
+    found = [provider_of(SimpleNamespace(_get_ls_params=params)) for params in (*providers, dict, lambda: None)]
     assert found == ["openai", "openai", "anthropic", "gemini", "minimax", "gemini", "gemini"]
     assert provider_of(SimpleNamespace()) == "gemini"
 
@@ -149,7 +149,7 @@ def test_what_the_provider_reports_corrects_the_bill_of_a_build() -> None:
     for question in ("Which Redis port?", "And which host?"):
         messages.append(HumanMessage(question))
         answer = AIMessage("6380.", usage_metadata=usage)  # type: ignore[arg-type]
-        gate.wrap_model_call(request_of(list(messages), model=Named()), lambda _, said=answer: ModelResponse([said]))
+        gate.wrap_model_call(request_of(list(messages), model=Named()), lambda _, reply=answer: ModelResponse([reply]))
         messages.append(answer)
         assert gate.last_selection is not None
         assert gate.last_selection.bill is not None

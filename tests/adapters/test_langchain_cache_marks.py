@@ -30,7 +30,7 @@ from tests.strict_server import StrictServer
 SYSTEM = "Answer in one sentence. " * 300
 SMALL = HistoryConfig(strategy="cache", token_budget=20_000, on_error="raise")
 THREAD: Any = {"configurable": {"thread_id": "1"}}
-TOLD: tuple[tuple[str, str], ...] = (
+FACTS: tuple[tuple[str, str], ...] = (
     ("organ", "Marta plays it on Sundays."),
     ("sourdough", "Bake it at 240 degrees."),
     ("Redis", "It listens on port 6380."),
@@ -54,7 +54,7 @@ def past(*, is_long: bool = False) -> list[BaseMessage]:
     others = [(f"garden {number}", "It wants rain.") for number in range(14)] if is_long else []
     return [
         message
-        for topic, fact in (*TOLD[:2], *others, *TOLD[2:])
+        for topic, fact in (*FACTS[:2], *others, *FACTS[2:])
         for message in (
             HumanMessage(f"New topic: tell me about the {topic}."),
             AIMessage(f"About the {topic}: {fact} " + f"More of the {topic}. " * 100),
@@ -76,7 +76,7 @@ def places_of(request: dict[str, Any]) -> list[str]:
     return places + ["end"] * bool(request.get("cache_control"))
 
 
-def asked(
+def ask(
     server: StrictServer, questions: Sequence[Any], gate: GatekeeperMiddleware, **more: Any
 ) -> list[dict[str, Any]]:
     """Return the requests of an agent that is asked one question after another, behind the past."""
@@ -97,16 +97,14 @@ def asked(
 
 
 def test_fixed_part_and_end_are_marked_where_the_next_call_reads_on(server: StrictServer) -> None:
-    first, second = asked(server, ["Which port has Redis?", "And is it fast?"], GatekeeperMiddleware(strategy="cache"))
+    first, second = ask(server, ["Which port has Redis?", "And is it fast?"], GatekeeperMiddleware(strategy="cache"))
     assert places_of(first) == places_of(second) == ["system", "end"]
     assert first["system"] == [{"type": "text", "text": SYSTEM, "cache_control": EPHEMERAL}]
 
 
 def test_with_recalled_turns_in_the_question_the_body_is_marked_and_the_end_is_not(server: StrictServer) -> None:
     gate = GatekeeperMiddleware(SMALL)
-    *_, last = asked(
-        server, ["Which port has Redis?", "Who plays the organ, and has Redis a port?"], gate, is_long=True
-    )
+    *_, last = ask(server, ["Which port has Redis?", "Who plays the organ, and has Redis a port?"], gate, is_long=True)
     assert gate.last_selection is not None
     assert gate.last_selection.bill is not None
     assert gate.last_selection.bill.recalled == (0,)
@@ -128,19 +126,17 @@ def round_of(*numbers: int) -> Round:
 def test_within_a_run_each_step_marks_its_end(server: StrictServer, strategy: Any) -> None:
     server.begin(ANTHROPIC, [], [round_of(1), round_of(2), Round("", "Done.")])
     gate = GatekeeperMiddleware(HistoryConfig(passthrough_below=0, strategy=strategy, token_budget=20_000))
-    (last,) = asked(server, ["Which port has Redis?"], gate, tools=[look_up], is_long=True)
+    (last,) = ask(server, ["Which port has Redis?"], gate, tools=[look_up], is_long=True)
     assert places_of(last) == ["system", "end"]
     assert len(last["messages"]) == 7
 
 
 def test_without_a_system_message_the_last_tool_is_marked_and_stays_as_it_was(server: StrictServer) -> None:
-    (first,) = asked(
-        server, ["Which port?"], GatekeeperMiddleware(strategy="cache"), tools=[look_up], system_prompt=None
-    )
+    (first,) = ask(server, ["Which port?"], GatekeeperMiddleware(strategy="cache"), tools=[look_up], system_prompt=None)
     assert places_of(first) == ["tools", "end"]
     assert look_up.extras is None
     server_tool = {"type": "web_search_20250305", "name": "web_search"}
-    (first,) = asked(
+    (first,) = ask(
         server, ["Which port?"], GatekeeperMiddleware(strategy="cache"), tools=[server_tool], system_prompt=None
     )
     assert places_of(first) == ["tools", "end"]
@@ -149,7 +145,7 @@ def test_without_a_system_message_the_last_tool_is_marked_and_stays_as_it_was(se
 
 def test_the_line_about_what_is_left_out_stands_behind_the_mark(server: StrictServer) -> None:
     gate = GatekeeperMiddleware(SMALL)
-    (first,) = asked(server, ["Which port has Redis?"], gate, tools=[recall_tool(gate)], is_long=True)
+    (first,) = ask(server, ["Which port has Redis?"], gate, tools=[recall_tool(gate)], is_long=True)
     assert [block.get("cache_control") for block in first["system"]] == [EPHEMERAL, None]
     assert first["system"][0]["text"] == SYSTEM
 
@@ -157,17 +153,17 @@ def test_the_line_about_what_is_left_out_stands_behind_the_mark(server: StrictSe
 def test_it_is_off_by_a_setting_in_shadow_mode_and_for_other_models(server: StrictServer) -> None:
     off, shadow = GatekeeperMiddleware(cache_marks=False), GatekeeperMiddleware(HistoryConfig(shadow=True))
     for gate in (off, shadow):
-        assert [places_of(request) for request in asked(server, ["Which port?"], gate)] == [[]]
+        assert [places_of(request) for request in ask(server, ["Which port?"], gate)] == [[]]
     server.begin(CHAT, [], [])
     model = ChatOpenAI(model="gpt-4o", base_url=f"{server.url}/v1", api_key="secret", max_retries=0)  # type: ignore[arg-type]
-    (request,) = asked(server, ["Which port?"], GatekeeperMiddleware(strategy="cache"), model=model)
+    (request,) = ask(server, ["Which port?"], GatekeeperMiddleware(strategy="cache"), model=model)
     assert "cache_control" not in str(request)
 
 
 def test_beside_anthropics_middleware_only_the_body_before_recalled_turns_is_marked(server: StrictServer) -> None:
     questions = ["Which port has Redis?", "Who plays the organ, and has Redis a port?"]
     theirs = AnthropicPromptCachingMiddleware()
-    off = asked(
+    off = ask(
         server,
         questions,
         GatekeeperMiddleware(SMALL, cache_marks=False),
@@ -175,7 +171,7 @@ def test_beside_anthropics_middleware_only_the_body_before_recalled_turns_is_mar
         tools=[look_up],
         is_long=True,
     )
-    on = asked(server, questions, GatekeeperMiddleware(SMALL), before=[theirs], tools=[look_up], is_long=True)
+    on = ask(server, questions, GatekeeperMiddleware(SMALL), before=[theirs], tools=[look_up], is_long=True)
     assert [places_of(request) for request in off] == [["tools", "system", "end"]] * 2
     body = str(len(on[1]["messages"]) - 2)
     assert [places_of(request) for request in on] == [["tools", "system", "end"], ["tools", "system", body, "end"]]

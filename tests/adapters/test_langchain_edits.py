@@ -206,7 +206,7 @@ def guarded(editor: Any = None, **options: Any) -> Any:
     return delay_edits(editor or clearing(), **{"prices": GPT, "token_counter": len, "token_budget": 10**6, **options})
 
 
-def said(records: list[logging.LogRecord], *, level: int = logging.INFO) -> list[dict[str, Any]]:
+def edit_facts(records: list[logging.LogRecord], *, level: int = logging.INFO) -> list[dict[str, Any]]:
     events = [record for record in records if event_of(record).key == "history.edit"]
     assert all(fits(event_of(record), facts_of(record)) for record in events)
     return [facts_of(record) for record in events if record.levelno >= level]
@@ -220,12 +220,12 @@ def test_an_edit_waits_until_it_pays_and_stays_made(way: str) -> None:
     assert 0 < guard[-1] <= alone[-1]
     assert all(ours <= theirs for ours, theirs in zip(guard, alone, strict=True))
     assert len({*guard}) < len({*alone}) / 1.5  # several results at once
-    facts = said(records)
+    facts = edit_facts(records)
     assert [fact["verdict"] for fact in facts[:2]] == ["delayed", "made"]
     assert [fact["reason"] for fact in facts[:2]] == ["not_paid_off", "paid_off"]
     assert {fact["editor"] for fact in facts} == {"ContextEditingMiddleware"}
     assert min(fact["saved_tokens"] for fact in facts) > 0 < min(fact["rewritten_tokens"] for fact in facts)
-    assert len(facts) < len(said(records, level=logging.DEBUG))
+    assert len(facts) < len(edit_facts(records, level=logging.DEBUG))
 
 
 def test_a_line_says_what_an_edit_would_cost() -> None:
@@ -242,7 +242,7 @@ def test_no_edit_waits_beyond_the_budget() -> None:
         prompts = run(guarded(prices=PRICES["claude-sonnet-4-5"], token_budget=15_000)).seen
     free = run(guarded(prices=PRICES["claude-sonnet-4-5"])).seen
     assert max(map(tokens_of, prompts)) <= 15_000 < max(map(tokens_of, free[: len(prompts) // 2]))
-    assert "no_room" in {fact["reason"] for fact in said(records)}
+    assert "no_room" in {fact["reason"] for fact in edit_facts(records)}
     assert not [record for record in records if event_of(record).key == "history.window_unknown"]
 
 
@@ -393,14 +393,14 @@ def test_a_summary_of_the_state_is_made_as_without_the_guard_and_priced() -> Non
     assert [[message.text for message in prompt] for prompt in watched.seen] == [
         [message.text for message in prompt] for prompt in plain.seen
     ]
-    facts = said(records)
+    facts = edit_facts(records)
     assert facts
     assert {(fact["editor"], fact["verdict"], fact["reason"]) for fact in facts} == {
         ("SummarizationMiddleware", "made", "done")
     }
-    whole = run(_Nothing(), 8).seen
-    at = next(at for at, prompt in enumerate(watched.seen) if len(prompt) < len(whole[at]))
-    saved = tokens_of(whole[at]) - tokens_of(watched.seen[at])
+    full = run(_Nothing(), 8).seen
+    at = next(at for at, prompt in enumerate(watched.seen) if len(prompt) < len(full[at]))
+    saved = tokens_of(full[at]) - tokens_of(watched.seen[at])
     assert facts[0]["saved_tokens"] == pytest.approx(saved, abs=5)
 
 

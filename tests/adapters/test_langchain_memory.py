@@ -40,8 +40,8 @@ class Stored(InMemoryChatMessageHistory):
 
 def memory_of(pairs: Sequence[tuple[str, str]], **options: Any) -> GatekeeperChatMemory:
     memory = GatekeeperChatMemory(**configured(**{**OPTIONS, **options}))
-    for asked, answered in pairs:
-        memory.chat_memory.add_messages([HumanMessage(asked), AIMessage(answered)])
+    for question, answer in pairs:
+        memory.chat_memory.add_messages([HumanMessage(question), AIMessage(answer)])
     return memory
 
 

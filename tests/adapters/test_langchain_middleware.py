@@ -45,7 +45,7 @@ def calling(number: int = 1, **arguments: Any) -> AIMessage:
     return AIMessage("", tool_calls=[{"name": "port", "args": arguments or {"service": "redis"}, "id": f"c{number}"}])
 
 
-def asked(agent: Any, way: str, messages: Any, config: Any) -> None:
+def ask(agent: Any, way: str, messages: Any, config: Any) -> None:
     """Run the agent in one of the four ways."""
 
     async def run() -> None:
@@ -94,7 +94,7 @@ def test_each_step_reads_the_topic_and_the_checkpoint_keeps_everything(script: s
     pairs, question = TOPICS[script]
     model, gate = Scripted(script=[calling(1), calling(2), AIMessage("6380")]), GatekeeperMiddleware(CONFIG)
     agent = create_agent(model, [port], middleware=[gate], checkpointer=InMemorySaver(), system_prompt="be brief")
-    asked(agent, way, [*talk(pairs), HumanMessage(question)], on("t1"))
+    ask(agent, way, [*talk(pairs), HumanMessage(question)], on("t1"))
     past = texts_of(pairs[:2])
     assert [len(messages) for messages in model.seen] == [6, 8, 10]
     for messages in model.seen:
@@ -238,10 +238,10 @@ def logs(page: int) -> str:
 
 @pytest.mark.parametrize("way", ["invoke", "astream"])
 @pytest.mark.parametrize(
-    ("question", "said"), [("Why did the backup fail?", "tool calls executed"), ("备份为什么失败？", "次工具调用")]
+    ("question", "phrase"), [("Why did the backup fail?", "tool calls executed"), ("备份为什么失败？", "次工具调用")]
 )
 def test_a_long_run_gives_way_before_the_past_does_and_the_state_keeps_everything(
-    way: str, question: str, said: str
+    way: str, question: str, phrase: str
 ) -> None:
     """002-23: before each call of the model."""
     pairs, _ = TOPICS["english"]
@@ -251,7 +251,7 @@ def test_a_long_run_gives_way_before_the_past_does_and_the_state_keeps_everythin
     model = Scripted(script=script)
     gate = GatekeeperMiddleware(replace(CONFIG, token_budget=800), token_counter=estimate_text_tokens)
     agent = create_agent(model, [logs], middleware=[gate], checkpointer=InMemorySaver())
-    asked(agent, way, [*talk(pairs), HumanMessage(question)], on("t") | {"recursion_limit": 99})
+    ask(agent, way, [*talk(pairs), HumanMessage(question)], on("t") | {"recursion_limit": 99})
     state = agent.get_state(on("t")).values["messages"]
     assert len(state) == 2 * len(pairs) + 1 + 2 * 14 + 1
     assert all("lc_source" not in message.additional_kwargs for message in state)
@@ -262,7 +262,7 @@ def test_a_long_run_gives_way_before_the_past_does_and_the_state_keeps_everythin
         assert validate_messages(read, provider="anthropic") == ()
     last = model.seen[-1]
     summaries = [one for one in last if one.additional_kwargs.get("lc_source") == "gatekeeper"]
-    assert [said in str(one.content) for one in summaries] == [True]
+    assert [phrase in str(one.content) for one in summaries] == [True]
     assert "\nlogs 0\n" in str(summaries[0].content)  # the line of the first call
     assert last[-6:] == state[-7:-1]
     began = [prompt[: len(before)] == before for before, prompt in zip(model.seen, model.seen[1:], strict=False)]
@@ -295,10 +295,10 @@ def test_what_other_middleware_appends_reaches_the_model_and_the_state(way: str,
     model, gate = Scripted(), GatekeeperMiddleware(CONFIG if leaves_out else HistoryConfig(token_budget=4000))
     middleware: list[Any] = [gate, Noting()] if first else [Noting(), gate]
     agent = create_agent(model, [], middleware=middleware, checkpointer=InMemorySaver())
-    asked(agent, way, given, on("t1"))
+    ask(agent, way, given, on("t1"))
     assert contents(model.seen[0])[-1] == "a note"
     assert (len(model.seen[0]) < len(given)) == leaves_out
     assert contents(agent.get_state(on("t1")).values["messages"]) == [*contents(given), "a note", "ok"]
-    asked(agent, way, "And now?", on("t1"))
-    asked(agent, way, "还有呢？", on("t1"))
+    ask(agent, way, "And now?", on("t1"))
+    ask(agent, way, "还有呢？", on("t1"))
     assert len(model.seen) == 3

@@ -44,7 +44,7 @@ def openai(server: StrictServer, **more: Any) -> ChatOpenAI:
     return ChatOpenAI(model="gpt-5", use_responses_api=True, **address, **more)
 
 
-def asked(server: StrictServer, native: Native, model: Any, messages: list[Any], **settings: Any) -> HistoryView:
+def ask(server: StrictServer, native: Native, model: Any, messages: list[Any], **settings: Any) -> HistoryView:
     """Return the view of an agent's call; the server has taken it."""
     server.begin(native, [], [])
     gate = GatekeeperMiddleware(SMALL, **settings)
@@ -62,7 +62,7 @@ def compacted(block: dict[str, Any], **metadata: Any) -> list[AnyMessage]:
 
 
 def test_what_anthropic_has_compacted_is_sent_as_it_is_and_not_counted(server: StrictServer) -> None:
-    view = asked(server, ANTHROPIC, anthropic(server), [*compacted(OF_ANTHROPIC), QUESTION])
+    view = ask(server, ANTHROPIC, anthropic(server), [*compacted(OF_ANTHROPIC), QUESTION])
     assert view.kept == (0, 1, 2, 3, 4)
     assert view.history_tokens < 100
     assert OF_ANTHROPIC in server.last_request["messages"][3]["content"]
@@ -71,13 +71,13 @@ def test_what_anthropic_has_compacted_is_sent_as_it_is_and_not_counted(server: S
 def test_a_request_that_goes_on_from_a_response_sends_what_follows_and_drops_nothing(server: StrictServer) -> None:
     answer = AIMessage(LONG, response_metadata={"id": "resp_1"})
     messages = [HumanMessage(LONG), answer, HumanMessage("New topic: bread?")]
-    view = asked(server, RESPONSES, openai(server, use_previous_response_id=True), messages)
+    view = ask(server, RESPONSES, openai(server, use_previous_response_id=True), messages)
     assert view.kept == (0, 1, 2)
     assert server.last_request["previous_response_id"] == "resp_1"
     assert [item["content"] for item in server.last_request["input"]] == ["New topic: bread?"]
-    assert asked(server, RESPONSES, openai(server), messages).kept == (2,)
+    assert ask(server, RESPONSES, openai(server), messages).kept == (2,)
     model = openai(server, model_kwargs={"conversation": "conv_1"})
-    assert asked(server, RESPONSES, model, messages).kept == (0, 1, 2)
+    assert ask(server, RESPONSES, model, messages).kept == (0, 1, 2)
 
 
 def run_of(rounds: int) -> list[AnyMessage]:
@@ -93,7 +93,7 @@ def test_where_anthropic_clears_results_the_run_is_not_folded(server: StrictServ
     clearing = {"edits": [{"type": "clear_tool_uses_20250919", "trigger": {"type": "input_tokens", "value": 50_000}}]}
     compacting = {"edits": [{"type": "compact_20260112"}]}
     folded = [
-        bool(asked(server, ANTHROPIC, anthropic(server, betas=["of-this-test"], **settings), run_of(8)).folded)
+        bool(ask(server, ANTHROPIC, anthropic(server, betas=["of-this-test"], **settings), run_of(8)).folded)
         for settings in ({}, {"context_management": clearing}, {"context_management": compacting})
     ]
     assert folded == [True, False, True]

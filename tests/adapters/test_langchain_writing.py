@@ -100,7 +100,7 @@ def test_answers_that_are_joined_keep_their_blocks_and_the_calls_of_the_last() -
 
 def test_a_question_with_more_before_it_keeps_its_picture_and_its_mark() -> None:
     mark = {"cache_control": {"type": "ephemeral"}}
-    asked = HumanMessage([PICTURE, {"type": "text", "text": "What is this?", **mark}], id="h1")
-    written = write_message(asked, Message("user", "Earlier: …\n\nWhat is this?"))
+    question = HumanMessage([PICTURE, {"type": "text", "text": "What is this?", **mark}], id="h1")
+    written = write_message(question, Message("user", "Earlier: …\n\nWhat is this?"))
     assert written.content == [PICTURE, {"type": "text", "text": "Earlier: …\n\nWhat is this?", **mark}]
     assert written.id == "h1"

@@ -49,8 +49,8 @@ def flushed(messages: Sequence[ChatMessage], session: str | None = "s", **option
 @each_talk
 def test_archived_turns_on_topic_come_back_as_fenced_text(talk: str) -> None:
     pairs, question, _ = TALKS[talk]
-    asked, answered = pairs[0]
-    wanted = fence(f"user: {asked}\nassistant: {answered}", tag="recalled_turns")
+    past_question, past_answer = pairs[0]
+    wanted = fence(f"user: {past_question}\nassistant: {past_answer}", tag="recalled_turns")
     assert recall(flushed(history_of(pairs)), question) == wanted
 
 

@@ -182,8 +182,8 @@ def test_llama_index_reads_ours_and_ours_reads_llama_indexs() -> None:
     ("given", "written"), [(None, None), ("auto", "auto"), (lambda texts: [[1.0]] * len(texts), "auto")]
 )
 def test_words_alone_are_written_and_another_embedder_is_given_again(given: Any, written: str | None) -> None:
-    for made in (GatekeeperMemoryBuffer.from_defaults(token_limit=9, embedder=given), memory(embedder=given)):
-        assert made.to_dict()["embedder"] == written
+    for each in (GatekeeperMemoryBuffer.from_defaults(token_limit=9, embedder=given), memory(embedder=given)):
+        assert each.to_dict()["embedder"] == written
     text = buffer(embedder=given).to_string()
     assert GatekeeperMemoryBuffer.from_string(text).embedder == written
     assert GatekeeperMemoryBuffer.from_string(text, embedder=None).embedder is None
@@ -233,11 +233,11 @@ def chatted(engine: Any, question: str, *, asynchronous: bool) -> None:
 
 @pytest.mark.parametrize("kind", [GatekeeperMemoryBuffer, GatekeeperMemory])
 def test_an_engine_makes_the_memory_itself_and_keeps_an_empty_one(kind: Any) -> None:
-    made = SimpleChatEngine.from_defaults(llm=listening(), memory_cls=kind, chat_history=[user("a")])
-    made.chat("again")
-    assert isinstance(made._memory, kind)
-    assert made._memory.token_limit == listening().metadata.context_window - 256
-    assert texts(made.chat_history)[:2] == ["a", "again"]
+    engine = SimpleChatEngine.from_defaults(llm=listening(), memory_cls=kind, chat_history=[user("a")])
+    engine.chat("again")
+    assert isinstance(engine._memory, kind)
+    assert engine._memory.token_limit == listening().metadata.context_window - 256
+    assert texts(engine.chat_history)[:2] == ["a", "again"]
     empty = kind.from_defaults(token_limit=1000)
     assert SimpleChatEngine.from_defaults(llm=listening(), memory=empty)._memory is empty
 

@@ -25,17 +25,17 @@ class OfAnthropic(MockLLM):
         return "Anthropic_LLM"
 
 
-TOLD = (
+FACTS = (
     ("Redis", f"It listens on port 6380. {LONG}"),
     ("organ", f"Marta plays it. {LONG}"),
     ("bread", f"Bake it hot. {LONG}"),
 )
 
 
-def history(*told: tuple[str, str]) -> list[ChatMessage]:
+def history(*facts: tuple[str, str]) -> list[ChatMessage]:
     return [
         ChatMessage(text, role=role)
-        for topic, fact in told or TOLD
+        for topic, fact in facts or FACTS
         for role, text in (("user", f"New topic: the {topic}?"), ("assistant", f"The {topic}: {fact}"))
     ]
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 CONFIG = HistoryConfig(on_error="raise", passthrough_below=0)
-QUESTIONS = {script: [*(asked for asked, _ in pairs), question] for script, (pairs, question) in TALKS.items()}
+QUESTIONS = {script: [*(text for text, _ in pairs), question] for script, (pairs, question) in TALKS.items()}
 each_script = pytest.mark.parametrize("script", TALKS)
 
 

@@ -63,10 +63,10 @@ def test_buffer_async_put_get() -> None:
     assert asyncio.run(run())[-1] == user("again")
 
 
-@pytest.mark.parametrize("asked", ["hello", user("hello")])
-def test_buffer_get_takes_the_input_by_position(asked: Any) -> None:
+@pytest.mark.parametrize("question", ["hello", user("hello")])
+def test_buffer_get_takes_the_input_by_position(question: Any) -> None:
     kept = buffer(chat_history=[user("hello"), assistant("hi")])
-    assert kept.get(asked) == [user("hello"), assistant("hi")]
+    assert kept.get(question) == [user("hello"), assistant("hi")]
 
 
 @pytest.mark.parametrize("options", [{"token_limit": 0}, {"token_limit": -1}, {}])

@@ -30,12 +30,12 @@ def memory(
     messages: Sequence[ChatMessage] | None = None, *, session: str = "s", chat_store: Any = None, **options: Any
 ) -> GatekeeperMemory:
     wanted = {"token_limit": 1000, "on_error": "raise", "keep_newest": 0, "passthrough_below": 0} | options
-    made = GatekeeperMemory.from_defaults(session, **configured(**wanted))
+    result = GatekeeperMemory.from_defaults(session, **configured(**wanted))
     if chat_store is not None:
-        made.sql_store = chat_store  # from_defaults takes one from 0.14.24 on
+        result.sql_store = chat_store  # from_defaults takes one from 0.14.24 on
     if messages:
-        asyncio_run(made.sql_store.set_messages(session, list(messages)))
-    return made
+        asyncio_run(result.sql_store.set_messages(session, list(messages)))
+    return result
 
 
 # --- what is chosen -------------------------------------------------------------------------------------------------
@@ -55,13 +55,13 @@ def test_archived_turns_can_be_chosen(talk: str) -> None:
 class LiveStore(SQLAlchemyChatStore):
     """A store that gives out the very messages that it holds."""
 
-    held: list[ChatMessage] = Field(default_factory=list)
+    messages: list[ChatMessage] = Field(default_factory=list)
 
     async def get_messages(self, key: str, status: Any = MessageStatus.ACTIVE, **more: Any) -> list[ChatMessage]:
-        return self.held
+        return self.messages
 
     async def set_messages(self, key: str, messages: list[ChatMessage], status: Any = MessageStatus.ACTIVE) -> None:
-        self.held = messages
+        self.messages = messages
 
 
 # --- memory blocks --------------------------------------------------------------------------------------------------
@@ -137,12 +137,12 @@ def test_no_stored_message_is_changed_and_the_others_are_the_stores_own(method: 
     store = LiveStore(table_name="m")
     history = [system("Be brief."), user("hello"), assistant("hi"), user("again")]
     mine = memory(history, chat_store=store, memory_blocks=[Note()], insert_method=method, shadow=shadow)
-    before = [message.model_dump() for message in store.held]
+    before = [message.model_dump() for message in store.messages]
     first, second = mine.get(), mine.get()
-    assert [message.model_dump() for message in store.held] == before
+    assert [message.model_dump() for message in store.messages] == before
     assert first == second
     wanted = 1 if method == InsertMethod.SYSTEM or shadow else 0
-    assert sum(any(message is held for held in store.held) for message in first) == len(first) - 1
+    assert sum(any(message is one for one in store.messages) for message in first) == len(first) - 1
     assert len(first) >= 2 + wanted
 
 
@@ -151,8 +151,8 @@ def test_no_stored_message_is_changed_and_the_others_are_the_stores_own(method: 
 
 @pytest.mark.parametrize("question", [None, "Which port does the staging Redis listen on?"])
 def test_shadow_mode_gives_what_llama_index_gives_and_reports_ours(question: str | None, events: list[Any]) -> None:
-    pairs, asked = TALKS["english"]
-    history = [*history_of(pairs), *([] if question else [user(asked)])]
+    pairs, last_question = TALKS["english"]
+    history = [*history_of(pairs), *([] if question else [user(last_question)])]
     note = Note()
     mine = memory(history, shadow=True, memory_blocks=[note])
     stock = Memory.from_defaults("s", history, token_limit=1000, memory_blocks=[Note()])

@@ -82,9 +82,9 @@ keys = st.sampled_from(["tool_calls", "tool_call_id", "name", "function_call", "
 
 @given(st.sampled_from(list(MessageRole)), st.lists(blocks, max_size=4), st.dictionaries(keys, json_values, max_size=3))
 def test_whatever_llama_index_accepts_is_read_and_left_as_it_is(
-    role: MessageRole, held: list[Any], extra: dict[str, Any]
+    role: MessageRole, content: list[Any], extra: dict[str, Any]
 ) -> None:
-    message = ChatMessage(role=role, blocks=held, additional_kwargs=extra)
+    message = ChatMessage(role=role, blocks=content, additional_kwargs=extra)
     before = repr(copy.deepcopy(message))
     assert read_message(message) == read_message(message)
     assert repr(message) == before

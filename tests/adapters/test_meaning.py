@@ -69,7 +69,7 @@ class LlamaIndexModel(BaseEmbedding):
         return concepts([query])[0]
 
 
-def asked(door: type[Door], place: Place, question: str, **options: Any) -> list[int]:
+def ask(door: type[Door], place: Place, question: str, **options: Any) -> list[int]:
     """Return the positions of what is sent for a question about the talk."""
     with closing(door(place, **AT_ONCE_OPTIONS | options)) as at_door:
         at_door.fill([*TALK, *([Message("user", question)] if door.asks_inside else [])])
@@ -101,8 +101,8 @@ def test_a_question_finds_its_turn_without_a_shared_word(door: type[Door], kind:
     model = LangChainModel() if door in LANGCHAIN else LlamaIndexModel()
     wanted = turn(WANTED[kind])
     for embedder in (concepts, TextEncoder(concepts), model):
-        assert wanted <= {*asked(door, place, QUESTIONS[kind], embedder=embedder)}
-    assert not wanted & {*asked(door, place, QUESTIONS[kind], embedder=None)}
+        assert wanted <= {*ask(door, place, QUESTIONS[kind], embedder=embedder)}
+    assert not wanted & {*ask(door, place, QUESTIONS[kind], embedder=None)}
 
 
 @pytest.mark.parametrize("kind", QUESTIONS)
@@ -168,8 +168,8 @@ def loaded() -> None:
 @pytest.mark.parametrize("door", DOORS)
 def test_where_the_extra_is_installed_a_door_finds_turns_by_meaning(door: type[Door], kind: str, place: Place) -> None:
     question, number = BY_DEFAULT[kind]
-    assert turn(number) <= {*asked(door, place, question)}
-    assert not turn(number) & {*asked(door, place, question, embedder=None)}
+    assert turn(number) <= {*ask(door, place, question)}
+    assert not turn(number) & {*ask(door, place, question, embedder=None)}
 
 
 @pytest.mark.meaning
@@ -183,7 +183,7 @@ def test_without_the_extra_a_door_finds_turns_by_words(
     try:
         for door in (SelectMessages, Buffer):
             for question, _ in BY_DEFAULT.values():
-                assert asked(door, place, question) == asked(door, place, question, embedder=None)
+                assert ask(door, place, question) == ask(door, place, question, embedder=None)
     finally:
         packaged_encoder.cache_clear()
 
@@ -195,12 +195,12 @@ from langchain_gatekeeper import GatekeeperMiddleware, GatekeeperSelector, selec
 from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer
 from gatekeeper_meaning import embedder
 
-class Told(logging.Handler):
+class Printer(logging.Handler):
     def emit(self, record):
         if "meaning" in record.getMessage():
             print(record.name, record.levelname, record.gatekeeper_embedder == embedder.MeaningEmbedder.name, record.msg)
 
-logging.getLogger("gatekeeper").addHandler(Told())
+logging.getLogger("gatekeeper").addHandler(Printer())
 logging.getLogger("gatekeeper").setLevel(logging.INFO)
 embedder.shared_encoder._timeout_seconds = 60.0  # a busy machine is no failure
 loaded = lambda: embedder._model._encoder is not None

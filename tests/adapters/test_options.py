@@ -118,7 +118,7 @@ def test_pinned_and_excluded_messages_of_the_archive() -> None:
     assert "十二个小时" not in recalled(PORT, BREAD)
     for pinned in ([2], lambda message: "面包" in message.content):
         text = recalled(PORT, BREAD, pinned=pinned)
-        assert all(said in text for said in (*PORT, *BREAD))
+        assert all(part in text for part in (*PORT, *BREAD))
     assert recalled(BREAD, PORT, exclude=lambda message: "6380" in message.content) == ""
     assert f"user: {PORT[0]}\nassistant: {PORT[1]}\n" in recalled(BREAD, PORT, exclude=[0])
 

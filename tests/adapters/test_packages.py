@@ -94,5 +94,5 @@ def test_a_missing_part_of_langchain_is_named_with_the_line_that_installs_it(
 
 
 def test_without_llama_index_the_error_names_the_line_that_installs_it() -> None:
-    said = said_by("llama_index.memory.gatekeeper", "GatekeeperMemoryBuffer", "llama_index.core")
-    assert said == ['GatekeeperMemoryBuffer needs LlamaIndex: pip install "context-gatekeeper[llama-index]"']
+    lines = said_by("llama_index.memory.gatekeeper", "GatekeeperMemoryBuffer", "llama_index.core")
+    assert lines == ['GatekeeperMemoryBuffer needs LlamaIndex: pip install "context-gatekeeper[llama-index]"']

@@ -37,8 +37,8 @@ def test_an_agent_reads_an_earlier_turn_of_its_thread(pairs: list[tuple[str, str
     model = Scripted()
     agent = create_agent(model, [recall_tool(gate)], middleware=[gate], checkpointer=InMemorySaver())
 
-    def run(said: list[BaseMessage], thread: str) -> list[BaseMessage]:
-        given: Any = {"messages": said}
+    def run(messages: list[BaseMessage], thread: str) -> list[BaseMessage]:
+        given: Any = {"messages": messages}
         state = asyncio.run(agent.ainvoke(given, on(thread))) if way == "ainvoke" else agent.invoke(given, on(thread))
         found: list[BaseMessage] = state["messages"]
         return found
@@ -66,9 +66,9 @@ def clock() -> str:
 def test_the_system_message_says_that_there_is_more_only_where_it_can_be_recalled(
     pairs: list[tuple[str, str]], question: str
 ) -> None:
-    line, said = recall_hint(question), [*talk(pairs), HumanMessage(question)]
+    line, messages = recall_hint(question), [*talk(pairs), HumanMessage(question)]
 
-    def head(*, recalls: bool = True, system: Any = "Be brief.", history: Any = said, **options: Any) -> Any:
+    def head(*, recalls: bool = True, system: Any = "Be brief.", history: Any = messages, **options: Any) -> Any:
         gate = GatekeeperMiddleware(**configured(**{"passthrough_below": 0, "on_error": "raise", **options}))
         model = Scripted()
         tools = [recall_tool(gate) if recalls else clock]
@@ -86,7 +86,7 @@ def test_the_system_message_says_that_there_is_more_only_where_it_can_be_recalle
         head(recalls=False),
         head(recall_hint=False),
         head(passthrough_below=10_000),
-        head(history=said[-1:]),
+        head(history=messages[-1:]),
     ):
         assert unchanged.content == "Be brief."
 
@@ -101,8 +101,8 @@ def test_the_tool_reads_the_thread_of_its_own_tenant_only(where: Any) -> None:
         agent = create_agent(Scripted(script=[call]), [read], middleware=[gate])
         config = {"configurable": {"thread_id": "t1", "tenant_id": tenant}}
         given: Any = {"messages": [*history, HumanMessage(question)]}
-        said = agent.invoke(given, config, context={"tenant_id": tenant})["messages"]
-        assert (pairs[2][1] in said[-2].content) == (tenant == "acme")
+        messages = agent.invoke(given, config, context={"tenant_id": tenant})["messages"]
+        assert (pairs[2][1] in messages[-2].content) == (tenant == "acme")
     assert gate.selection_for("t1", tenant="other") is gate.last_selection is not None
     assert gate.selection_for("t1") is None
 
@@ -116,12 +116,12 @@ def test_the_tool_reads_the_thread_of_its_own_tenant_only(where: Any) -> None:
 
 @three_scripts
 def test_a_tool_of_a_memory_reads_its_conversation(pairs: list[tuple[str, str]], question: str) -> None:
-    said = [
+    messages = [
         ChatMessage(text, role=role) for pair in pairs for role, text in zip(("user", "assistant"), pair, strict=True)
     ]
-    asked = ChatMessage(question, role="user")
+    last_message = ChatMessage(question, role="user")
     buffer = GatekeeperMemoryBuffer.from_defaults(
-        [*said, asked], config=HistoryConfig(token_budget=3000, passthrough_below=0)
+        [*messages, last_message], config=HistoryConfig(token_budget=3000, passthrough_below=0)
     )
     buffer.get()
     memory = GatekeeperMemory.from_defaults(
@@ -129,7 +129,7 @@ def test_a_tool_of_a_memory_reads_its_conversation(pairs: list[tuple[str, str]],
     )
 
     async def fill() -> None:
-        await memory.aput_messages([*said, asked])
+        await memory.aput_messages([*messages, last_message])
         await memory.aget()
 
     asyncio.run(fill())

@@ -86,8 +86,8 @@ each_adapter = pytest.mark.parametrize("way", [Middleware, ChatMemory, Buffer])
 def test_every_turn_that_is_chosen_is_sent_and_no_other_takes_its_place(
     way: Any, script: Any, settings: Any, **rest: Any
 ) -> None:
-    for asked in played(script, way, HistoryConfig(on_error="raise", **settings), **rest):
-        asked.check()
-        selection, (*texts, last) = asked.sent.view.selection, asked.sent.texts
-        used = sum(map(tokens_of, [*texts, last[: -len(asked.messages[-1].text)]]))
+    for question in played(script, way, HistoryConfig(on_error="raise", **settings), **rest):
+        question.check()
+        selection, (*texts, last) = question.sent.view.selection, question.sent.texts
+        used = sum(map(tokens_of, [*texts, last[: -len(question.messages[-1].text)]]))
         assert used >= (selection.tokens if selection else 0)

@@ -37,7 +37,7 @@ from langchain_gatekeeper import (
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBlock, GatekeeperMemoryBuffer
 from tests.adapters.scripted import Heard, Scripted
 from tests.observed import Away, Unread, everything_told, failing
-from tests.otel.test_otel import made
+from tests.otel.test_otel import collector
 from tests.talks import TALKS
 from tests.test_observation import Watching
 
@@ -51,7 +51,7 @@ HISTORY = HistoryConfig(token_budget=400, passthrough_below=0)
 TIGHT = HistoryConfig(token_budget=1, passthrough_below=0, on_error="raise")
 
 
-class Told:
+class Probe:
     """Everything that is told while an adapter works.
 
     Attributes:
@@ -83,7 +83,7 @@ class Told:
 
 
 def past(script: str) -> list[tuple[str, str]]:
-    return [(f"{asked} {MARK}", f"{answered} {MARK}") for asked, answered in TALKS[script][0]] * 4
+    return [(f"{user} {MARK}", f"{assistant} {MARK}") for user, assistant in TALKS[script][0]] * 4
 
 
 def question(script: str) -> str:
@@ -122,12 +122,12 @@ def builders() -> Iterator[ContextBuilder]:
 def langchain_talk(script: str) -> list[BaseMessage]:
     call = {"name": f"tool_{MARK}", "args": {"name": MARK}, "id": "c1"}
     result = "\n".join(f"row {row}: {MARK} is at port {6000 + row}" for row in range(200))
-    said = [message for asked, answer in past(script) for message in (HumanMessage(asked), AIMessage(answer))]
+    talk = [message for user, answer in past(script) for message in (HumanMessage(user), AIMessage(answer))]
     looked_up = [HumanMessage(f"Look it up: {MARK}"), AIMessage("", tool_calls=[call])]
-    return [*said, *looked_up, ToolMessage(result, tool_call_id="c1"), AIMessage(MARK), HumanMessage(question(script))]
+    return [*talk, *looked_up, ToolMessage(result, tool_call_id="c1"), AIMessage(MARK), HumanMessage(question(script))]
 
 
-def middleware(script: str, told: Told, folder: Path) -> None:
+def middleware(script: str, probe: Probe, folder: Path) -> None:
     memories = ThreadMemories(InMemoryBlobStore(), secret=MARK.encode() * 4)
     gates = [
         GatekeeperMiddleware(HISTORY, states=Away(MARK), embedder=failing(MARK)),
@@ -142,28 +142,28 @@ def middleware(script: str, told: Told, folder: Path) -> None:
         for model in (Scripted(), Scripted(max_chars=1)):
             tools = [recall_tool(gate), working_memory_tool(memories)]
             agent: Any = create_agent(model, tools, middleware=[gate], system_prompt=f"Be brief, {MARK}.")
-            told.attempt(agent.invoke, {"messages": langchain_talk(script)}, told.run())
-            told.attempt(agent.ainvoke, {"messages": langchain_talk(script)}, told.run())
-        told.attempt(gate.recall_earlier, MARK, "t1")
+            probe.attempt(agent.invoke, {"messages": langchain_talk(script)}, probe.run())
+            probe.attempt(agent.ainvoke, {"messages": langchain_talk(script)}, probe.run())
+        probe.attempt(gate.recall_earlier, MARK, "t1")
     tool = working_memory_tool(memories)
-    for asked in ({"pointer": MARK}, {"pointer": f"[[wm:{MARK}]]", "query": MARK}, {"pointer": MARK, "first_line": -1}):
-        told.attempt(tool.invoke, asked, told.run())
+    for args in ({"pointer": MARK}, {"pointer": f"[[wm:{MARK}]]", "query": MARK}, {"pointer": MARK, "first_line": -1}):
+        probe.attempt(tool.invoke, args, probe.run())
 
 
-def runnables(script: str, told: Told, folder: Path) -> None:
+def runnables(script: str, probe: Probe, folder: Path) -> None:
     talk = langchain_talk(script)
     for config in (HISTORY, TIGHT):
         for embedder in (None, failing(MARK)):
-            told.attempt(GatekeeperSelector(config, embedder=embedder).invoke, talk, told.run())
-    told.attempt(GatekeeperSelector(HISTORY).invoke, {MARK: talk}, told.run())
-    told.attempt(GatekeeperSelector(HISTORY).invoke, [*talk, MARK, 7, {"role": MARK, "content": MARK}], told.run())
+            probe.attempt(GatekeeperSelector(config, embedder=embedder).invoke, talk, probe.run())
+    probe.attempt(GatekeeperSelector(HISTORY).invoke, {MARK: talk}, probe.run())
+    probe.attempt(GatekeeperSelector(HISTORY).invoke, [*talk, MARK, 7, {"role": MARK, "content": MARK}], probe.run())
     for constraints in ({MARK: MARK}, {MARK: MARK * 9000}):
         memory = GatekeeperChatMemory(
             chat_memory=InMemoryChatMessageHistory(messages=talk), config=HISTORY, constraints=constraints
         )
-        told.attempt(memory.load_memory_variables, {"input": question(script)})
-        told.attempt(memory.load_memory_variables, {"other": question(script), "one": MARK})
-        told.attempt(memory.save_context, {MARK: MARK, "b": MARK}, {"output": MARK})
+        probe.attempt(memory.load_memory_variables, {"input": question(script)})
+        probe.attempt(memory.load_memory_variables, {"other": question(script), "one": MARK})
+        probe.attempt(memory.save_context, {MARK: MARK, "b": MARK}, {"output": MARK})
 
 
 # --- LlamaIndex
@@ -184,38 +184,38 @@ def llama_index_talk(script: str) -> list[ChatMessage]:
     ]
 
 
-def llama_index(script: str, told: Told, folder: Path) -> None:
-    asked = ChatMessage(question(script), role="user")
-    talk = [*llama_index_talk(script), asked]
+def llama_index(script: str, probe: Probe, folder: Path) -> None:
+    last_message = ChatMessage(question(script), role="user")
+    talk = [*llama_index_talk(script), last_message]
     options: list[dict[str, Any]] = [{"config": HISTORY}, {"config": HISTORY, "embedder": failing(MARK)}]
     options += [{"config": TIGHT}, *({"builder": built, "user": "ann"} for built in builders())]
     for given in options:
         buffer = GatekeeperMemoryBuffer.from_defaults(talk, chat_store_key="t1", **given)
-        told.attempt(buffer.get)
-        told.attempt(buffer.aget, asked.content)
-        told.attempt(buffer.get, initial_token_count=10**9)
-        told.attempt(buffer.recall_earlier, MARK, "t1")
+        probe.attempt(buffer.get)
+        probe.attempt(buffer.aget, last_message.content)
+        probe.attempt(buffer.get, initial_token_count=10**9)
+        probe.attempt(buffer.recall_earlier, MARK, "t1")
         memory = GatekeeperMemory.from_defaults(session_id="t1", **given)
-        told.attempt(memory.aput_messages, talk)
-        told.attempt(memory.aget)
-    told.attempt(GatekeeperMemoryBuffer.from_defaults(chat_store=Lost(), chat_store_key="t1", config=HISTORY).get)
+        probe.attempt(memory.aput_messages, talk)
+        probe.attempt(memory.aget)
+    probe.attempt(GatekeeperMemoryBuffer.from_defaults(chat_store=Lost(), chat_store_key="t1", config=HISTORY).get)
     for config in (HISTORY, TIGHT):
         block = GatekeeperMemoryBlock(config=config)
-        told.attempt(block.aput, talk[:-1], from_short_term_memory=True, session_id="t1")
-        told.attempt(block.aget, [asked], session_id="t1")
+        probe.attempt(block.aput, talk[:-1], from_short_term_memory=True, session_id="t1")
+        probe.attempt(block.aget, [last_message], session_id="t1")
 
 
 # --- commands and files
 
 
-def commands(script: str, told: Told, folder: Path) -> None:
+def commands(script: str, probe: Probe, folder: Path) -> None:
     from typer.testing import CliRunner
 
     from gatekeeper_cli.app import app
 
     file, store = folder / "chat.jsonl", folder / "store.db"
     file.write_text(
-        "".join(json.dumps({"user": user, "assistant": said}) + "\n" for user, said in past(script)), "utf-8"
+        "".join(json.dumps({"user": user, "assistant": assistant}) + "\n" for user, assistant in past(script)), "utf-8"
     )
     with SQLiteStore(store) as opened:
         opened.append_messages("acme", "t1", [])
@@ -229,7 +229,7 @@ def commands(script: str, told: Told, folder: Path) -> None:
         ("store", "forget", store, "acme", "--yes"),
         ("store", "check", file),
     ):
-        told.attempt(
+        probe.attempt(
             CliRunner().invoke, app, [*map(str, arguments)], input=f"{MARK}\n{MARK}?\n", catch_exceptions=False
         )
 
@@ -250,12 +250,12 @@ BROKEN = (
 """Files that are no conversation, though they hold text of one."""
 
 
-def files(script: str, told: Told, folder: Path) -> None:
+def files(script: str, probe: Probe, folder: Path) -> None:
     from gatekeeper_core import read_messages
 
     for broken in BROKEN:
-        told.attempt(read_conversation, BytesIO(broken.encode()), name="chat.json")
-        told.attempt(lambda text: read_messages(json.loads(text)), broken)
+        probe.attempt(read_conversation, BytesIO(broken.encode()), name="chat.json")
+        probe.attempt(lambda text: read_messages(json.loads(text)), broken)
 
 
 def holding(texts: Iterable[str]) -> list[str]:
@@ -267,16 +267,16 @@ def holding(texts: Iterable[str]) -> list[str]:
 @pytest.mark.parametrize("script", TALKS)
 @pytest.mark.parametrize("work", [middleware, runnables, llama_index, commands, files])
 def test_no_word_of_a_conversation_is_told_by_adapters_that_work_or_fail(
-    work: Callable[[str, Told, Path], None], script: str, tmp_path: Path, events: list[Any]
+    work: Callable[[str, Probe, Path], None], script: str, tmp_path: Path, events: list[Any]
 ) -> None:
-    told, out, watching = Told(), made(), Watching()
+    probe, out, watching = Probe(), collector(), Watching()
     add_observer(watching)
     try:
         with (
             everything_told() as records,
             instrument(tracer_provider=out.tracer_provider, meter_provider=out.meter_provider, conversation_ids=True),
         ):
-            work(script, told, tmp_path)
+            work(script, probe, tmp_path)
     finally:
         remove_observer(watching)
     data = out.reader.get_metrics_data()
@@ -285,9 +285,9 @@ def test_no_word_of_a_conversation_is_told_by_adapters_that_work_or_fail(
         "stages": [repr(each) for each in watching.seen],
         "spans": [f"{span.to_json()} {span.events} {span.status.description}" for span in out.spans()],
         "metrics": [repr(data)],
-        "callbacks": [repr(each) for each in told.callbacks.events],
+        "callbacks": [repr(each) for each in probe.callbacks.events],
         "events": [repr(each) for each in events],
-        "errors": told.errors,
+        "errors": probe.errors,
     }
-    assert {kind: held for kind, texts in everything.items() if (held := holding(texts))} == {}
-    assert told.errors or records
+    assert {kind: leaks for kind, texts in everything.items() if (leaks := holding(texts))} == {}
+    assert probe.errors or records

@@ -50,7 +50,7 @@ def test_what_is_sent_never_exceeds_the_budget_by_an_exact_count(
     pairs: list[tuple[str, str]], question: str, budget: int, floor: int
 ) -> None:
     """003-77: counted on the messages that are sent; only what must be sent can be over."""
-    messages = [Message(*said) for pair in pairs for said in zip(("user", "assistant"), pair, strict=True)]
+    messages = [Message(*side) for pair in pairs for side in zip(("user", "assistant"), pair, strict=True)]
     messages.append(Message("user", question))
     view = view_with(
         messages,

@@ -21,8 +21,8 @@ PRICES = ModelPrices(input=3, output=15, cache_read=0.3, cache_write=6, min_cach
 CONFIG = HistoryConfig(strategy="cache", token_budget=4000, prices=PRICES, on_error="raise")
 SHOPS = ("kestrel", "heron", "osprey", "falcon", "merlin", "harrier", "kite", "eagle", "hobby")
 OTHERS = [f"stall {number}" for number in range(20)]
-ASKED = [f"New topic: when does the {shop} open?" for shop in (*SHOPS, *OTHERS)]
-PAST = [one for text in ASKED for one in (text, f"{text} At nine. " * 8)]
+PAST_QUESTIONS = [f"New topic: when does the {shop} open?" for shop in (*SHOPS, *OTHERS)]
+PAST = [one for text in PAST_QUESTIONS for one in (text, f"{text} At nine. " * 8)]
 FOUR = "the heron, the osprey, the merlin and the kite"
 QUESTIONS = [f"When do {FOUR} open?", f"When do the falcon, {FOUR} open?", f"When do the kestrel, {FOUR} open?"]
 MARK = "<earlier_turns-"

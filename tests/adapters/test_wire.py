@@ -285,10 +285,10 @@ def talk_on(
 ) -> None:
     """Run the tools that the model calls until it answers; their results come in any order."""
     for one in (*turn.rounds, turn.answer):
-        said = chain.invoke(messages)
-        calls = chance.sample(said.tool_calls, len(said.tool_calls))
+        reply = chain.invoke(messages)
+        calls = chance.sample(reply.tool_calls, len(reply.tool_calls))
         results = [ToolMessage(tools.run(**call["args"]), tool_call_id=call["id"], name=call["name"]) for call in calls]
-        messages += [said, *results]
+        messages += [reply, *results]
         if one and one.added:
             messages.append(HumanMessage(one.added))
 
@@ -315,9 +315,9 @@ async def answer(llm: Any, memory: Any, turn: Asked, tools: Tools) -> None:
     await memory.aput(ChatMessage(turn.question, role="user"))
     for _ in (*turn.rounds, turn.answer):
         history = await memory.aget()
-        said = llm.chat_with_tools(tools.llama_index, chat_history=history, allow_parallel_tool_calls=True)
-        await memory.aput(said.message)
-        for call in llm.get_tool_calls_from_response(said, error_on_no_tool_call=False):
+        response = llm.chat_with_tools(tools.llama_index, chat_history=history, allow_parallel_tool_calls=True)
+        await memory.aput(response.message)
+        for call in llm.get_tool_calls_from_response(response, error_on_no_tool_call=False):
             result = tools.look_up(call.tool_kwargs["n"])
             answers = {"tool_call_id": call.tool_id, "name": call.tool_name}
             await memory.aput(ChatMessage(result, role="tool", additional_kwargs=answers))
@@ -330,17 +330,17 @@ def test_without_the_result_or_the_reasoning_a_client_of_langchain_is_refused(
     turns = [TURN] if client.reasoning else without_thoughts([TURN])
     server.begin(client.native, turns, script_of(turns))
     model = client.make(server.url)
-    asked, more = HumanMessage(TURN.question), HumanMessage("And now?")
-    called = model.invoke([asked])
+    question, more = HumanMessage(TURN.question), HumanMessage("And now?")
+    called = model.invoke([question])
     (call,) = called.tool_calls
     result = ToolMessage("6380", tool_call_id=call["id"], name=call["name"])
     with pytest.raises(Exception, match="400"):
-        model.invoke([asked, called, more])
+        model.invoke([question, called, more])
     assert len(server.refused) == 1
     if client.reasoning:
         with pytest.raises(Exception, match="issued was"):
-            model.invoke([asked, AIMessage("", tool_calls=called.tool_calls), result, more])
-    assert model.invoke([asked, called, result]).text == "6380."
+            model.invoke([question, AIMessage("", tool_calls=called.tool_calls), result, more])
+    assert model.invoke([question, called, result]).text == "6380."
 
 
 @each_llama_index_client
@@ -351,8 +351,8 @@ def test_without_the_result_a_client_of_llama_index_is_refused(client: Client, s
     memory = GatekeeperMemoryBuffer.from_defaults(token_limit=1_000)
     llm = client.make(server.url)
     asyncio.run(answer(llm, memory, TURN, tools))
-    asked, called, result, answered = memory.get()
-    assert (result.content, answered.content) == ("6380", "6380.")
+    question, called, result, reply = memory.get()
+    assert (result.content, reply.content) == ("6380", "6380.")
     with pytest.raises(Exception, match="400"):
-        llm.chat([asked, called, answered])
+        llm.chat([question, called, reply])
     assert server.refused

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 WORKERS, STEPS = 3, 6
-SAID = [
+TALKS = [
     [(f"Which port has {worker}.{step}?", f"Port {worker}.{step}.") for step in range(STEPS)] for worker in range(3)
 ]
 
@@ -34,14 +34,14 @@ def talk_on(door: type[Any], place: Place, worker: int) -> tuple[list[list[str]]
     selections = []
     with closing(door(place, **ALL_OF_IT)) as at_door:
         memory = at_door.memory
-        for asked, answered in SAID[worker]:
+        for question, answer in TALKS[worker]:
             if isinstance(at_door, ClassicMemory):
-                memory.save_context({"input": asked}, {"output": answered})
-                selections.append([one.text for one in memory.load_memory_variables({"input": asked})["history"]])
+                memory.save_context({"input": question}, {"output": answer})
+                selections.append([one.text for one in memory.load_memory_variables({"input": question})["history"]])
                 stored = [one.text for one in at_door.store.messages]
             else:
-                memory.put_messages(history_of([(asked, answered)]))
-                selections.append([one.content for one in memory.get(asked)])
+                memory.put_messages(history_of([(question, answer)]))
+                selections.append([one.content for one in memory.get(question)])
                 stored = [one.content for one in memory.get_all()]
     return selections, stored
 
@@ -51,7 +51,7 @@ def check_that_workers_lose_nothing(door: type[Door], place: Place) -> None:
         at_door.ask("Which port?")
     with multiprocessing.get_context("spawn").Pool(WORKERS) as pool:
         worked = pool.starmap(talk_on, [(door, place, worker) for worker in range(WORKERS)])
-    everything = {text for turns in SAID for turn in turns for text in turn}
+    everything = {text for turns in TALKS for turn in turns for text in turn}
     assert everything in ({*stored} for _, stored in worked), "the last to end sees all"
     for sent in (sent for selections, _ in worked for sent in selections):
         assert 0 < len(sent) == len({*sent} & everything)

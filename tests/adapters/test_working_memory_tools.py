@@ -35,20 +35,20 @@ if TYPE_CHECKING:
 LOG = "".join(f"12:00:{at % 60:02} INFO worker {at} finished\n" for at in range(900)) + "12:30:00 ERROR disk full SN-1"
 
 
-def by_langchain(memory: WorkingMemory, **asked: Any) -> str:
-    return str(langchain_tool(memory).invoke(asked))
+def by_langchain(memory: WorkingMemory, **arguments: Any) -> str:
+    return str(langchain_tool(memory).invoke(arguments))
 
 
-def by_langchain_async(memory: WorkingMemory, **asked: Any) -> str:
-    return str(asyncio.run(langchain_tool(memory).ainvoke(asked)))
+def by_langchain_async(memory: WorkingMemory, **arguments: Any) -> str:
+    return str(asyncio.run(langchain_tool(memory).ainvoke(arguments)))
 
 
-def by_llama_index(memory: WorkingMemory, **asked: Any) -> str:
-    return str(llama_index_tool(memory).call(**asked).content)
+def by_llama_index(memory: WorkingMemory, **arguments: Any) -> str:
+    return str(llama_index_tool(memory).call(**arguments).content)
 
 
-def by_llama_index_async(memory: WorkingMemory, **asked: Any) -> str:
-    return str(asyncio.run(llama_index_tool(memory).acall(**asked)).content)
+def by_llama_index_async(memory: WorkingMemory, **arguments: Any) -> str:
+    return str(asyncio.run(llama_index_tool(memory).acall(**arguments)).content)
 
 
 each_way = pytest.mark.parametrize("call", [by_langchain, by_langchain_async, by_llama_index, by_llama_index_async])
@@ -88,8 +88,8 @@ class Reader(Scripted):
     def _generate(self, messages: list[BaseMessage], *more: Any, **options: Any) -> ChatResult:
         found = pointers_in("\n".join(str(message.content) for message in messages))
         if not self.script and found and not any(message.name == READ_TOOL_NAME for message in messages):
-            asked = {"pointer": f"[[wm:{found[0]}]]", "query": "worker 9000"}
-            self.script.append(AIMessage("", tool_calls=[{"name": READ_TOOL_NAME, "args": asked, "id": "read"}]))
+            arguments = {"pointer": f"[[wm:{found[0]}]]", "query": "worker 9000"}
+            self.script.append(AIMessage("", tool_calls=[{"name": READ_TOOL_NAME, "args": arguments, "id": "read"}]))
         return super()._generate(messages, *more, **options)
 
 
@@ -99,8 +99,8 @@ def test_an_agent_reads_again_what_a_long_run_compressed_and_folded(low_water: f
     memory, model = WorkingMemory(InMemoryBlobStore(), b"key of this thread"), Reader(script=working())
     agent = agent_over(model, memory, InMemorySaver(), low_water=low_water)
     state = called(agent, "invoke", [HumanMessage("备份 worker 做完了吗?")], "t")
-    whole = logs.invoke({"page": 0})
-    assert next(message.content for message in state if isinstance(message, ToolMessage)) == whole
+    result = logs.invoke({"page": 0})
+    assert next(message.content for message in state if isinstance(message, ToolMessage)) == result
     *before, after = ["\n".join(str(message.content) for message in prompt) for prompt in model.seen]
     assert not any("worker 9000 finished" in prompt for prompt in before[2:])
     assert "worker 9000 finished" in after
@@ -119,9 +119,9 @@ def on(thread: Any) -> Any:
     return {"configurable": {"thread_id": thread}, "recursion_limit": 99}
 
 
-def called(agent: Any, way: str, said: list[Any], thread: Any) -> list[BaseMessage]:
+def called(agent: Any, way: str, messages: list[Any], thread: Any) -> list[BaseMessage]:
     """Return the state of a thread after a call, sync or async."""
-    given, config = {"messages": said}, on(thread)
+    given, config = {"messages": messages}, on(thread)
     state = asyncio.run(agent.ainvoke(given, config)) if way == "ainvoke" else agent.invoke(given, config)
     found: list[BaseMessage] = state["messages"]
     return found

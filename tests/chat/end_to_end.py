@@ -136,18 +136,18 @@ def run(
     Raises:
         AssertionError: a request holds something that the conversation does not.
     """
-    asked = []
+    exchanges = []
     for number, turn in enumerate(conversation.turns):
         selection = gatekeeper.explain(turn.user)
         with recorded() as bodies:
             reply = answer(client, selection.to_messages(), streaming=streaming)
-        said = [(block.user_text, block.assistant_text) for block in gatekeeper.turns]
-        history = history_of(bodies[-1]["messages"], said, question=turn.user)
+        pairs = [(block.user_text, block.assistant_text) for block in gatekeeper.turns]
+        history = history_of(bodies[-1]["messages"], pairs, question=turn.user)
         tokens = sum(estimate_text_tokens(message["content"]) for _, message in history)
-        full_tokens = sum(estimate_text_tokens(text) for pair in said for text in pair)
-        asked.append(Request(number, turn, selection.gate, history, tokens, full_tokens, reply))
+        full_tokens = sum(estimate_text_tokens(text) for pair in pairs for text in pair)
+        exchanges.append(Request(number, turn, selection.gate, history, tokens, full_tokens, reply))
         gatekeeper.add_turn(turn.user, reply.text)
-    return asked
+    return exchanges
 
 
 def answer(client: ChatClient, messages: list[dict[str, str]], *, streaming: bool) -> Reply:
@@ -176,13 +176,13 @@ def scripted(conversation: Conversation) -> Iterator[tuple[MiniMaxServer, ChatCl
 
 
 def history_of(
-    messages: Sequence[Mapping[str, str]], said: Sequence[tuple[str, str]], *, question: str
+    messages: Sequence[Mapping[str, str]], pairs: Sequence[tuple[str, str]], *, question: str
 ) -> tuple[tuple[int, Mapping[str, str]], ...]:
     """Return the messages of a request that come from earlier turns, each with its turn.
 
     Args:
         messages: the messages of the request.
-        said: both texts of each turn so far.
+        pairs: both texts of each turn so far.
         question: what the request must end with.
 
     Raises:
@@ -190,16 +190,16 @@ def history_of(
     """
     *earlier, last = messages
     assert (last["role"], last["content"]) == ("user", question), f"the request ends with {last['content']!r}"
-    history = [(_turn_of(message, said), message) for message in earlier if message["role"] != "system"]
+    history = [(_turn_of(message, pairs), message) for message in earlier if message["role"] != "system"]
     places = [(turn_id, message["role"] == "assistant") for turn_id, message in history]
     assert places == sorted(set(places)), f"the turns are sent out of order: {places}"
     return tuple(history)
 
 
-def _turn_of(message: Mapping[str, str], said: Sequence[tuple[str, str]]) -> int:
+def _turn_of(message: Mapping[str, str], pairs: Sequence[tuple[str, str]]) -> int:
     side, text = ("user", "assistant").index(message["role"]), message["content"]
-    exact = [turn_id for turn_id, pair in enumerate(said) if pair[side] == text]
-    matches = exact or [turn_id for turn_id, pair in enumerate(said) if is_excerpt(text, pair[side])]
+    exact = [turn_id for turn_id, pair in enumerate(pairs) if pair[side] == text]
+    matches = exact or [turn_id for turn_id, pair in enumerate(pairs) if is_excerpt(text, pair[side])]
     assert len(matches) == 1, f"a message is the text of {len(matches)} turns: {message}"
     return matches[0]
 
@@ -216,16 +216,16 @@ def is_excerpt(text: str, full: str) -> bool:
     return bool(pieces)
 
 
-def faults(asked: Sequence[Request], *, budget_tokens: int, scripted: bool = True) -> dict[str, str]:
+def faults(exchanges: Sequence[Request], *, budget_tokens: int, scripted: bool = True) -> dict[str, str]:
     """Return what each check finds wrong; an empty dict where all hold.
 
     Args:
-        asked: the requests of one conversation.
+        exchanges: the requests of one conversation.
         budget_tokens: what the history of each may cost.
         scripted: whether the answers are the script's, so that its evidence is known.
     """
     found: dict[str, str] = {}
-    for request in asked:
+    for request in exchanges:
         turn, sent = request.turn, request.turn_ids
         wrong = {
             "1 recall": turn.kind in ("same", "return") and not sent >= set(turn.recalls),
@@ -238,15 +238,15 @@ def faults(asked: Sequence[Request], *, budget_tokens: int, scripted: bool = Tru
         wrong["4 evidence"] = wrong["4 evidence"] and bool(turn.evidence)
         for name in (name for name, is_wrong in wrong.items() if is_wrong):
             found.setdefault(name, f"request {request.number} ({turn.user!r}) was sent with the turns {sorted(sent)}")
-    if max(request.full_tokens for request in asked) <= budget_tokens:
+    if max(request.full_tokens for request in exchanges) <= budget_tokens:
         found["4 budget"] = "the conversation never needed the budget"
     return found
 
 
-def wire_log(asked: Sequence[Request], budget_tokens: int) -> str:
+def wire_log(exchanges: Sequence[Request], budget_tokens: int) -> str:
     """Return one line for each request; a turn that was cut short has a star."""
     lines = [f"{'no':>2}  {'kind':<9}  {'gate':<26}  {'turns':<12}  {'tokens sent':>11}  {'in full':>7}"]
-    for request in asked:
+    for request in exchanges:
         gate = f"{request.gate.decision}: {request.gate.reason}"
         cut = {turn_id for turn_id, message in request.history if GAP in message["content"]}
         turns = " ".join(f"{turn_id}{'*' if turn_id in cut else ''}" for turn_id in sorted(request.turn_ids)) or "-"
@@ -263,12 +263,12 @@ def _run_all(*, live: bool) -> bool:
             if live:
                 gatekeeper.set_constraint("answers", "two to four plain sentences in the question's language, no lists")
                 with ChatClient.from_env(env_file=ENV_FILE if ENV_FILE.is_file() else None) as client:
-                    asked = run(client, conversation, gatekeeper)
+                    exchanges = run(client, conversation, gatekeeper)
             else:
                 with scripted(conversation) as (_, client):
-                    asked = run(client, conversation, gatekeeper)
-            found = faults(asked, budget_tokens=budget_tokens, scripted=not live)
-            print(f"\n{conversation.name}, {len(asked)} turns\n{wire_log(asked, budget_tokens)}")
+                    exchanges = run(client, conversation, gatekeeper)
+            found = faults(exchanges, budget_tokens=budget_tokens, scripted=not live)
+            print(f"\n{conversation.name}, {len(exchanges)} turns\n{wire_log(exchanges, budget_tokens)}")
             print("\n".join(f"  {name}: {fault}" for name, fault in found.items()) or "  all checks hold")
             good = good and not found
     return good

@@ -59,7 +59,7 @@ def test_the_model_is_sent_what_the_gatekeeper_chooses(
     file = tmp_path / "chat.jsonl"
     done = chat(server, "--history", file, "--budget", "40", lines=questions)
     assert (done.exit_code, done.stderr) == (0, "")
-    gatekeeper, said = ContextGatekeeper(40), list[Message]()
+    gatekeeper, history = ContextGatekeeper(40), list[Message]()
     answers = [message["content"] for message in recorded(file) if message["role"] == "assistant"]
     statuses = [line for line in done.stdout.splitlines() if " tokens sent, " in line]
     assert len(server.requests) == len(answers) == len(statuses) == 4
@@ -71,8 +71,8 @@ def test_the_model_is_sent_what_the_gatekeeper_chooses(
         assert status.startswith(f"[{sent} tokens sent, ")
         paid = shown_dollars(prices.dollars(Usage(sent, count_tokens(answer))))
         assert status.endswith(f" | model count {sent} (0 cached) | {paid}]")
-        said += [Message("user", question), Message("assistant", answer)]
-        gatekeeper.sync(group_turns(said))
+        history += [Message("user", question), Message("assistant", answer)]
+        gatekeeper.sync(group_turns(history))
 
 
 FAULTS: dict[str, tuple[Behaviour, str]] = {

@@ -83,7 +83,7 @@ def client_of(
     return ChatClient(API_KEY, config=config, sleep=patience, jitter=lambda: 1.0, calibrator=calibrator)
 
 
-def whole(client: ChatClient, **arguments: Any) -> tuple[str, Any]:
+def chat(client: ChatClient, **arguments: Any) -> tuple[str, Any]:
     reply = client.chat(ASK, **arguments)
     return reply.text, reply
 
@@ -93,7 +93,7 @@ def streamed(client: ChatClient, **arguments: Any) -> tuple[str, Any]:
         return "".join(stream), stream.reply
 
 
-both_ways = pytest.mark.parametrize("ask", [whole, streamed])
+both_ways = pytest.mark.parametrize("ask", [chat, streamed])
 
 
 # --- answers --------------------------------------------------------------------------------------------------------
@@ -108,8 +108,8 @@ def test_an_answer_comes_as_it_was_said(server: MiniMaxServer, ask: Any, variant
     text = "缓存监听 6380 端口。\n\nRedis 用 6380 port, don't forget."
     server.script(Answer(text, **variant))
     with client_of(server) as client:
-        said, reply = ask(client)
-    assert said == reply.text == text
+        answer, reply = ask(client)
+    assert answer == reply.text == text
     assert reply.finish_reason == "stop"
     assert reply.message == {"role": "assistant", "content": text}
     assert (reply.usage is None) == ("usage" in variant)
@@ -154,8 +154,8 @@ def test_thinking_is_kept_apart_and_in_the_message(server: MiniMaxServer, ask: A
     thinking, text = "They want the port：用户问 port。", "Redis 用 6380。"
     server.script(Answer(text, thinking=thinking, split=split))
     with client_of(server) as client:
-        said, reply = ask(client)
-    assert (said, reply.text, reply.thinking) == (text, text, thinking)
+        answer, reply = ask(client)
+    assert (answer, reply.text, reply.thinking) == (text, text, thinking)
     assert reply.message["content"] == (text if split else f"<think>\n{thinking}\n</think>\n\n{text}")
     details = [{"type": "reasoning.text", "text": thinking}] if split else None
     assert reply.message.get("reasoning_details") == details
@@ -203,9 +203,9 @@ def test_a_stream_without_chunks_comes_in_pieces_too() -> None:
     def serve() -> None:
         connection, _ = listener.accept()
         with connection:
-            asked = b""
-            while not asked.endswith(b"}"):
-                asked += connection.recv(65_536)
+            request = b""
+            while not request.endswith(b"}"):
+                request += connection.recv(65_536)
             connection.sendall(b"HTTP/1.0 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
             connection.sendall((line % ("first", "null")).encode())
             release.wait(30)
@@ -297,7 +297,7 @@ def test_other_faults_raise_at_once(server: MiniMaxServer, fault: str) -> None:
     """000-50: never tried again, and each has its own type."""
     behaviour, kind, status, code, words = FAULTS[fault]
     patience = Patience()
-    for tries, ask in enumerate((whole, streamed), 1):
+    for tries, ask in enumerate((chat, streamed), 1):
         server.script(behaviour)
         with client_of(server, patience, read_timeout_seconds=0.3) as client, pytest.raises(ChatError) as caught:
             ask(client)
@@ -325,11 +325,11 @@ def test_the_last_try_raises_its_error(server: MiniMaxServer, ask: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "waited"),
+    ("header", "waited"),
     [("7", 7.0), ("0.2", 1.0), ("900", 60.0), ("soon", 1.0), ("-5", 1.0), ("inf", 1.0), ("nan", 1.0)],
 )
-def test_a_wait_that_the_server_asks_for_is_kept(server: MiniMaxServer, asked: str, waited: float) -> None:
-    server.script(Failure(429, headers=(("Retry-After", asked),)), Answer("ok"))
+def test_a_wait_that_the_server_asks_for_is_kept(server: MiniMaxServer, header: str, waited: float) -> None:
+    server.script(Failure(429, headers=(("Retry-After", header),)), Answer("ok"))
     patience = Patience()
     with client_of(server, patience) as client:
         client.chat(ASK)

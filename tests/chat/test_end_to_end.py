@@ -60,11 +60,11 @@ def test_a_script_switches_twice_returns_once_and_points_back(conversation: Conv
 @pytest.mark.parametrize("token_budget", [BUDGET_TOKENS, SMALL_BUDGET_TOKENS])
 def test_all_checks_hold_on_what_is_sent(conversation: Conversation, token_budget: int, streaming: bool) -> None:
     """000-50 to 000-55: the four checks, with a roomy budget and with a small one."""
-    asked = talked(conversation, token_budget, streaming=streaming)
-    assert faults(asked, budget_tokens=token_budget) == {}
-    assert [request.reply.text for request in asked] == [turn.assistant for turn in conversation.turns]
-    log = wire_log(asked, token_budget).splitlines()
-    assert len(log) == len(asked) + 1
+    exchanges = talked(conversation, token_budget, streaming=streaming)
+    assert faults(exchanges, budget_tokens=token_budget) == {}
+    assert [request.reply.text for request in exchanges] == [turn.assistant for turn in conversation.turns]
+    log = wire_log(exchanges, token_budget).splitlines()
+    assert len(log) == len(exchanges) + 1
     assert log[1].split() == ["0", "open", "switch:", "first_turn", "-", "0", "of", str(token_budget), "0"]
     assert "*" in "".join(log) or token_budget == BUDGET_TOKENS
 
@@ -101,7 +101,7 @@ def test_without_a_key_the_live_run_says_what_is_missing(
     """000-56: the key comes from the environment or from ``.env``; without one nothing is sent."""
     monkeypatch.setattr(end_to_end, "ENV_FILE", tmp_path / ".env")
     monkeypatch.chdir(tmp_path)
-    with recorded() as left:
+    with recorded() as bodies:
         assert end_to_end.main(["--live"]) == 2
-    assert left == []
+    assert bodies == []
     assert "MINIMAX_API_KEY" in capsys.readouterr().err

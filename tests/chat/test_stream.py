@@ -73,11 +73,11 @@ def test_the_last_usage_that_says_something_counts() -> None:
 
 
 def test_a_whole_message_at_the_end_stands_in_only_where_nothing_came() -> None:
-    whole = json.dumps(
+    message = json.dumps(
         {"choices": [{"finish_reason": "stop", "message": {"role": "assistant", "content": "all of it"}}]}
     )
-    assert assembled(event({"content": "all "}), event({"content": "of it"}), whole)[0] == ["all ", "of it"]
-    assert assembled(whole)[0] == ["all of it"]
+    assert assembled(event({"content": "all "}), event({"content": "of it"}), message)[0] == ["all ", "of it"]
+    assert assembled(message)[0] == ["all of it"]
 
 
 def test_an_answer_that_begins_like_a_thought_and_is_none_comes_at_the_end() -> None:

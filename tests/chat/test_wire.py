@@ -18,7 +18,7 @@ from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall, val
 CALL = {"id": "c1", "type": "function", "function": {"name": "now", "arguments": ""}}
 RESULT = {"role": "tool", "tool_call_id": "c1", "content": "12:00"}
 SCRIPTS = pytest.mark.parametrize(
-    ("thought", "said", "asked"),
+    ("thought", "text", "question"),
     [
         ("先查端口", "是 6380。", "那内存呢？"),
         ("look it up", "It is 6380.", "And the memory?"),
@@ -34,7 +34,7 @@ def user(text: str) -> dict[str, Any]:
     return {"role": "user", "content": text}
 
 
-def said(content: Any, **fields: Any) -> dict[str, Any]:
+def assistant(content: Any, **fields: Any) -> dict[str, Any]:
     return {"role": "assistant", "content": content, **fields}
 
 
@@ -50,24 +50,24 @@ SENT: dict[str, tuple[list[Any], list[dict[str, Any]]]] = {
         [
             {"role": "system", "content": "Be brief."},
             user("hi"),
-            said("hello"),
+            assistant("hello"),
             {"role": "developer", "content": "用中文回答。"},
             {"role": "system", "content": ""},
             user("port？"),
         ],
-        [{"role": "system", "content": "Be brief.\n\n用中文回答。"}, user("hi"), said("hello"), user("port？")],
+        [{"role": "system", "content": "Be brief.\n\n用中文回答。"}, user("hi"), assistant("hello"), user("port？")],
     ),
     "a finished message that was all thinking": (
-        [user("hi"), said("<think>cut off"), user("hello?")],
+        [user("hi"), assistant("<think>cut off"), user("hello?")],
         [user("hi"), user("hello?")],
     ),
     "a finished call without text": (
-        [user("time?"), said("<think>ask</think>", tool_calls=[CALL]), RESULT, said("noon"), user("thanks")],
-        [user("time?"), said("", tool_calls=call("{}")), RESULT, said("noon"), user("thanks")],
+        [user("time?"), assistant("<think>ask</think>", tool_calls=[CALL]), RESULT, assistant("noon"), user("thanks")],
+        [user("time?"), assistant("", tool_calls=call("{}")), RESULT, assistant("noon"), user("thanks")],
     ),
     "arguments that are an object": (
-        [user("time?"), said(None, tool_calls=call({"区": "UTC"})), RESULT],
-        [user("time?"), said(None, tool_calls=call('{"区": "UTC"}')), RESULT],
+        [user("time?"), assistant(None, tool_calls=call({"区": "UTC"})), RESULT],
+        [user("time?"), assistant(None, tool_calls=call('{"区": "UTC"}')), RESULT],
     ),
     "what only the caller knows of": (
         [{"role": "user", "content": [{"type": "text", "text": "这是什么？"}, IMAGE], "name": "ann"}],
@@ -81,7 +81,7 @@ SENT: dict[str, tuple[list[Any], list[dict[str, Any]]]] = {
         ],
         [
             {"role": "user", "content": [{"type": "text", "text": "time?"}, {"type": "text", "text": "now"}]},
-            said(None, tool_calls=call("{}")),
+            assistant(None, tool_calls=call("{}")),
             RESULT,
         ],
     ),
@@ -111,10 +111,10 @@ def test_a_pin_ends_no_run_so_that_its_thoughts_are_sent_back() -> None:
 
 @SCRIPTS
 def test_thinking_of_finished_turns_stays_here_and_that_of_the_open_loop_goes_back(
-    thought: str, said: str, asked: str
+    thought: str, text: str, question: str
 ) -> None:
     """000-50: in the content, in a part of it, and beside it."""
-    inline = f"<think>\n{thought}\n</think>\n\n{said}"
+    inline = f"<think>\n{thought}\n</think>\n\n{text}"
     finished = [
         {"role": "user", "content": "port?"},
         {"role": "assistant", "content": inline, "reasoning_details": [{"type": "reasoning.text", "text": thought}]},
@@ -122,9 +122,9 @@ def test_thinking_of_finished_turns_stays_here_and_that_of_the_open_loop_goes_ba
         {"role": "assistant", "content": [{"type": "text", "text": inline}], "reasoning_content": thought},
     ]
     loop = {"role": "assistant", "content": inline, "reasoning_details": [{"text": thought}], "tool_calls": [CALL]}
-    wired = wire_messages([*finished, {"role": "user", "content": asked}, loop, RESULT])
-    assert wired[1] == {"role": "assistant", "content": said}
-    assert wired[3] == {"role": "assistant", "content": [{"type": "text", "text": said}]}
+    wired = wire_messages([*finished, {"role": "user", "content": question}, loop, RESULT])
+    assert wired[1] == {"role": "assistant", "content": text}
+    assert wired[3] == {"role": "assistant", "content": [{"type": "text", "text": text}]}
     assert wired[5]["content"] == inline
     assert wired[5]["reasoning_details"] == [{"text": thought}]
 
@@ -165,8 +165,8 @@ def test_what_is_sent_is_valid_and_holds_thinking_in_the_open_turn_only(parts: l
     assert validate_messages([Message.from_dict(message) for message in wired], provider="minimax") == ()
     assert wired[-1] == {"role": "user", "content": "last"}
     assert all(message["role"] != "system" for message in wired[1:])
-    said = [message.get("content") or "" for message in wired if message["role"] == "assistant"]
-    assert not [text for text in said if text.startswith("<think>")]
+    contents = [message.get("content") or "" for message in wired if message["role"] == "assistant"]
+    assert not [text for text in contents if text.startswith("<think>")]
 
 
 def test_a_tool_gets_the_parameters_that_are_demanded() -> None:
@@ -190,10 +190,10 @@ def answer(message: Any, **more: Any) -> dict[str, Any]:
 
 
 @SCRIPTS
-def test_thinking_that_comes_twice_is_told_once(thought: str, said: str, asked: str) -> None:
-    message = {"content": f"<think>{thought}</think>{said}", "reasoning_content": f"{thought}\n", "role": ""}
+def test_thinking_that_comes_twice_is_told_once(thought: str, text: str, question: str) -> None:
+    message = {"content": f"<think>{thought}</think>{text}", "reasoning_content": f"{thought}\n", "role": ""}
     reply = read_reply(answer(message))
-    assert reply == Reply(said, thought, (), "stop", None, {**message, "role": "assistant"}, "r1")
+    assert reply == Reply(text, thought, (), "stop", None, {**message, "role": "assistant"}, "r1")
 
 
 json_values = st.recursive(

@@ -39,9 +39,9 @@ VERDICTS = {word: verdict for word, (*_, verdict) in CASES.items()}
 def chat(word: str, script: str = "english", *, then: tuple[str, ...] = ()) -> list[dict[str, str]]:
     """Return the messages of a chat whose question begins with a word, with further user turns."""
     fact, question = PORTS[script]
-    said = [(fact, "Noted."), BREAD, (question.format(word), RIGHT), *((text, "Yes.") for text in then)]
+    pairs = [(fact, "Noted."), BREAD, (question.format(word), RIGHT), *((text, "Yes.") for text in then)]
     roles = ("user", "assistant")
-    return [{"role": role, "content": text} for pair in said for role, text in zip(roles, pair, strict=True)]
+    return [{"role": role, "content": text} for pair in pairs for role, text in zip(roles, pair, strict=True)]
 
 
 def write_chats(folder: Path, *words: str, script: str = "english") -> Path:
@@ -62,8 +62,8 @@ def reply(body: dict[str, Any]) -> str:
     last = body["messages"][-1]["content"]
     word = next(word for word in ANSWERS if f"{word}:" in last or f"{word}：" in last)
     if not is_judging(body):
-        whole, selected = ANSWERS[word]
-        return whole if any(BREAD[1].strip() in message["content"] for message in body["messages"]) else selected
+        full, selected = ANSWERS[word]
+        return full if any(BREAD[1].strip() in message["content"] for message in body["messages"]) else selected
     verdict, is_chinese = "VERDICT", "请比较" in body["messages"][0]["content"]
     if is_chinese:
         verdict = "结论"

@@ -109,12 +109,12 @@ class Hanging:
     """A model that answers so many requests and then lets the next one wait; it says when that has come."""
 
     def __init__(self, answers: int) -> None:
-        self._left = answers
+        self._remaining = answers
         self.waits = threading.Event()
 
     def __call__(self, body: dict[str, Any]) -> str | Behaviour:
-        self._left -= 1
-        if self._left >= 0:
+        self._remaining -= 1
+        if self._remaining >= 0:
             return reply(body)
         self.waits.set()
         return Slow(60.0)

@@ -220,10 +220,10 @@ def test_a_limit_of_dollars_ends_it_before_it_is_reached_and_a_higher_one_goes_o
         assert some.stopped
         assert 0 < len(server.requests) < 22
         assert asker.dollars <= 0.02
-        whole = run(prompts, model, Ledger(path), max_dollars=9.0)
-        assert not whole.stopped
+        verdicts = run(prompts, model, Ledger(path), max_dollars=9.0)
+        assert not verdicts.stopped
         assert len(server.requests) == 22
-    assert len(whole.judged) == 6
+    assert len(verdicts.judged) == 6
 
 
 def test_a_function_answers_with_a_text_or_in_openais_format(tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def test_a_turn_that_is_sent_is_kept(script: str, tmp_path: Path) -> None:
     gatekeeper = ContextGatekeeper(4000)
     gatekeeper.add_turn(talk[0]["content"], talk[1]["content"])
     gatekeeper.add_turn(talk[2]["content"], talk[3]["content"])
-    for given in (talk, [Message.from_dict(said) for said in talk], file, str(file), gatekeeper):
+    for given in (talk, [Message.from_dict(message) for message in talk], file, str(file), gatekeeper):
         for turn in (0, -2, "6380"):
             assert [kept.turn_id for kept in assert_keeps(given, QUESTIONS[script], turn).turns] == [0]
 

@@ -41,10 +41,10 @@ def test_wherever_the_last_line_is_cut_off_the_others_stay_and_the_next_is_whole
     path = tmp_path / "eval.jsonl"
     ledger = Ledger(str(path))
     ledger.add(entry(1))
-    whole = path.stat().st_size
+    size = path.stat().st_size
     ledger.add(entry(2))
     content = path.read_bytes()
-    for cut in range(whole + 1, len(content) - 1, 11):
+    for cut in range(size + 1, len(content) - 1, 11):
         path.write_bytes(content[:cut])
         torn = Ledger(str(path))
         assert (list(torn), torn.torn) == ([entry(1)], 1), cut

@@ -24,9 +24,9 @@ FACTS = {
 
 
 def look(folder: Path, fact: str, question: str, next_text: str) -> LookBack:
-    said = [(fact, "Noted."), BREAD, (question, "Strong flour. 高筋面粉。"), (next_text, "Yes.")]
+    talk = [(fact, "Noted."), BREAD, (question, "Strong flour. 高筋面粉。"), (next_text, "Yes.")]
     chat = [
-        {"role": role, "content": text} for pair in said for role, text in zip(("user", "assistant"), pair, strict=True)
+        {"role": role, "content": text} for pair in talk for role, text in zip(("user", "assistant"), pair, strict=True)
     ]
     (folder / "talk.json").write_text(json.dumps(chat), encoding="utf-8")
     turns = [turn for turn in sample_turns(str(folder)).turns if turn.id.turn == 2]

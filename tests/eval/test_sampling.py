@@ -24,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
 def test_a_turn_is_seen_as_its_model_saw_it(folder: Path) -> None:
     (turn,) = sample_turns(str(folder / "better.json")).turns
     assert turn.id == TurnId("better.json", 1, 2)
-    assert [message.text for message in turn.messages] == [said["content"] for said in chat("Better")[:5]]
+    assert [message.text for message in turn.messages] == [message["content"] for message in chat("Better")[:5]]
     assert (turn.past, turn.question, turn.next_text) == (4, PORTS["english"][1].format("Better"), "")
 
 

@@ -74,6 +74,6 @@ class Folder:
         return reason.removeprefix(f"{file}: ")
 
 
-def said(reading: Conversation) -> list[tuple[str, str]]:
+def messages_of(reading: Conversation) -> list[tuple[str, str]]:
     """Return the role and the text of each message."""
     return [(message.role, message.text) for message in reading.messages]

@@ -13,7 +13,7 @@ import gatekeeper_formats
 from gatekeeper_core import ContextGatekeeper, MessageFormatError, read_messages, select_history
 from tests.case_files import from_file
 
-ASKED = "Redis 的 port 是多少？"
+QUESTION = "Redis 的 port 是多少？"
 
 
 def lists_of(text: str) -> dict[str, list[dict[str, Any]]]:
@@ -30,7 +30,7 @@ def lists_of(text: str) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-@pytest.mark.parametrize(("form", "messages"), lists_of(ASKED).items(), ids=lists_of(ASKED))
+@pytest.mark.parametrize(("form", "messages"), lists_of(QUESTION).items(), ids=lists_of(QUESTION))
 def test_a_message_of_another_framework_is_refused_with_the_call_that_reads_it(
     form: str, messages: list[dict[str, Any]]
 ) -> None:
@@ -39,10 +39,10 @@ def test_a_message_of_another_framework_is_refused_with_the_call_that_reads_it(
     assert caught.value.position == 0
     assert "OpenAI chat messages, OpenAI Responses items, Anthropic messages, Gemini contents" in caught.value.reason
     assert f"it looks like {form}" in caught.value.reason
-    assert ASKED not in str(caught.value)
+    assert QUESTION not in str(caught.value)
     call = caught.value.reason.partition("gatekeeper_formats.")[2].removesuffix(" reads that")
     read = eval(call, {**vars(gatekeeper_formats), "io": io, "json": json, "messages": messages})  # noqa: S307 - our own
-    assert read[0].text == ASKED
+    assert read[0].text == QUESTION
 
 
 @from_file("item")

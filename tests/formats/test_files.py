@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from gatekeeper_core.messages import validate_messages
 from gatekeeper_formats import FormatError, list_conversations, read_conversation
 from tests.case_files import from_file, rows
-from tests.formats.files import SHAPES, content_of, lines_of, said
+from tests.formats.files import SHAPES, content_of, lines_of, messages_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,7 +91,7 @@ def test_a_last_line_that_is_still_written_is_counted(log: str, folder: Folder) 
 
 def test_a_request_may_be_one_text(folder: Folder) -> None:
     conversation = folder.read({"model": "gpt-5", "input": "端口？"})
-    assert (conversation.form, said(conversation)) == ("responses", [("user", "端口？")])
+    assert (conversation.form, messages_of(conversation)) == ("responses", [("user", "端口？")])
     with pytest.raises(FormatError, match="is in no known format"):
         folder.read({"instruction": "translate", "model": "x", "input": "端口", "output": "port"})
 

@@ -31,7 +31,7 @@ from gatekeeper_formats.base import Item
 from gatekeeper_formats.json_values import TextSource, read_values
 from gatekeeper_formats.registry import FORMATS
 from tests.case_files import rows
-from tests.formats.files import SHAPES, TEXTS, Folder, Shape, said
+from tests.formats.files import SHAPES, TEXTS, Folder, Shape, messages_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,7 +43,7 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Folder:
     return Folder(tmp_path_factory.mktemp("scratch"))
 
 
-def as_said(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+def as_messages(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     return [(role, text) for pair in pairs for role, text in zip(("user", "assistant"), pair, strict=True)]
 
 
@@ -55,7 +55,7 @@ def test_every_shape_is_told_by_its_content_and_read(shape: Shape, folder: Folde
     reading = folder.read(shape.content)
     assert reading.form == shape.form
     assert reading == folder.read(shape.content, form=shape.form)
-    assert said(reading) == as_said(TEXTS[shape.language])
+    assert messages_of(reading) == as_messages(TEXTS[shape.language])
     assert [(turn.user_text, turn.assistant_text) for turn in reading.turns] == TEXTS[shape.language]
     assert not reading.left_out
     assert not reading.odd
@@ -68,8 +68,8 @@ def test_each_format_has_a_shape_here_and_a_row_on_its_page() -> None:
     package = Path(__file__).resolve().parents[2] / "integrations" / "gatekeeper_formats"
     page = (package / "README.md").read_text(encoding="utf-8")
     rows = [line.split("|")[1:4] for line in page.partition("## The formats")[2].splitlines() if line.startswith("| `")]
-    said = {name.strip(" `"): (read.strip() != "", written.strip() == "yes") for name, read, written in rows}
-    assert said == {name: (True, name in WRITABLE) for name in FORMATS}
+    table = {name.strip(" `"): (read.strip() != "", written.strip() == "yes") for name, read, written in rows}
+    assert table == {name: (True, name in WRITABLE) for name in FORMATS}
 
 
 # --- Markdown -------------------------------------------------------------------------------------------------------
@@ -78,7 +78,7 @@ def test_each_format_has_a_shape_here_and_a_row_on_its_page() -> None:
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 def test_line_ends_of_a_transcript_change_nothing(line_end: str, folder: Folder) -> None:
     content = SHAPES["Markdown headings, mixed"].content.replace("\n", line_end).encode()
-    assert said(folder.read(b"\xef\xbb\xbf" + content)) == as_said(TEXTS["mixed"])
+    assert messages_of(folder.read(b"\xef\xbb\xbf" + content)) == as_messages(TEXTS["mixed"])
 
 
 # --- one of many ----------------------------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ def test_line_ends_of_a_transcript_change_nothing(line_end: str, folder: Folder)
 
 def chatgpt_of(pairs: Sequence[tuple[str, str]], **fields: Any) -> dict[str, Any]:
     mapping: dict[str, Any] = {"0": {"id": "0", "parent": None, "children": [], "message": None}}
-    for at, (role, text) in enumerate(as_said(pairs), 1):
+    for at, (role, text) in enumerate(as_messages(pairs), 1):
         message = {"author": {"role": role}, "content": {"content_type": "text", "parts": [text]}, "recipient": "all"}
         mapping[str(at)] = {"id": str(at), "parent": str(at - 1), "children": [], "message": message}
     return {"create_time": 1717171717.5, "mapping": mapping, "current_node": str(len(mapping) - 1), **fields}
@@ -118,7 +118,7 @@ def test_every_conversation_of_a_file_is_read_in_its_order(folder: Folder) -> No
 def test_a_broken_conversation_ends_the_reading_of_all_with_its_place(folder: Folder) -> None:
     file = folder.write([*export_of(1), {"mapping": 7}, *export_of(1)])
     conversations = read_conversations(file)
-    assert said(next(conversations)) == [("user", "question 1"), ("assistant", "answer 1")]
+    assert messages_of(next(conversations)) == [("user", "question 1"), ("assistant", "answer 1")]
     with pytest.raises(FormatError, match=r"conversation 2: .*must be an object"):
         next(conversations)
 

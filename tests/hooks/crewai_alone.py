@@ -111,17 +111,17 @@ def test_the_list_is_whole_again_after_a_call_that_failed() -> None:
     turn = [{"role": "user", "content": about_bread.question}, {"role": "assistant", "content": about_bread.answer}]
     messages: list[Any] = turn * 6
     messages.append({"role": "user", "content": "New topic: who painted the Night Watch?"})
-    whole, again = [*messages], {"role": "user", "content": "Who painted the Night Watch, please?"}
+    snapshot, again = [*messages], {"role": "user", "content": "Who painted the Night Watch, please?"}
     hooks = GatekeeperHooks(CONFIG)
     context = LLMCallHookContext(messages=messages)
     hooks.before_llm_call(context)
-    assert len(messages) < len(whole)
+    assert len(messages) < len(snapshot)
     messages.append(again)  # no hook came after the call
     hooks.before_llm_call(context)
-    assert len(messages) < len(whole)
+    assert len(messages) < len(snapshot)
     for _ in range(2):
         hooks.after_llm_call(context)
-        assert messages == [*whole, again]
+        assert messages == [*snapshot, again]
 
 
 def test_tools_are_counted_where_they_are_sent_beside_the_messages() -> None:

@@ -211,8 +211,8 @@ def test_logs_are_read_again_where_they_change(tmp_path: Path) -> None:
 
 
 def test_the_day_of_a_chat_dates_messages_without_a_date(tmp_path: Path) -> None:
-    said = [{"uuid": "m", "sender": sender, "text": "heron"} for sender in ("human", "assistant")]
-    chat = {"uuid": "c", "name": "Birds", "created_at": "2024-05-31T08:00:00Z", "chat_messages": said}
+    messages = [{"uuid": "m", "sender": sender, "text": "heron"} for sender in ("human", "assistant")]
+    chat = {"uuid": "c", "name": "Birds", "created_at": "2024-05-31T08:00:00Z", "chat_messages": messages}
     (tmp_path / "conversations.json").write_text(json.dumps([chat]))
     (hit,) = LogSearch(str(tmp_path)).search("heron").hits
     assert (hit.thread, hit.date) == ("conversations.json#1", "2024-05-31")

@@ -70,9 +70,9 @@ def test_the_words_of_a_forgotten_thread_are_in_no_file_after_the_next_search(st
     assert b"redis" in the_file(store).read_bytes() + the_file(store).with_suffix(".db-wal").read_bytes()
     store.forget("acme", thread="english")
     index.search("nginx")
-    left = b"".join(path.read_bytes() for path in the_file(store).parent.iterdir())
-    assert b"redis" not in left
-    assert b"nginx" in left
+    content = b"".join(path.read_bytes() for path in the_file(store).parent.iterdir())
+    assert b"redis" not in content
+    assert b"nginx" in content
 
 
 def test_the_command_that_forgets_deletes_the_indexes_beside_the_store(store: SQLiteStore) -> None:

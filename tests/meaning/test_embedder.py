@@ -25,7 +25,7 @@ from tests.talks import TALKS
 
 FOLDER = Path(gatekeeper_core.__file__).parents[1]
 SENTENCES = [
-    text for turns, question in TALKS.values() for text in (*(said for pair in turns for said in pair), question)
+    text for turns, question in TALKS.values() for text in (*(side for pair in turns for side in pair), question)
 ]
 
 

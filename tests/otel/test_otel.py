@@ -68,7 +68,7 @@ class Exported(NamedTuple):
         return {metric.name: metric.unit for scope in scopes for metric in scope.metrics}
 
 
-def made() -> Exported:
+def collector() -> Exported:
     exporter, reader = InMemorySpanExporter(), InMemoryMetricReader()
     tracer_provider = TracerProvider(shutdown_on_exit=False)
     tracer_provider.add_span_processor(SimpleSpanProcessor(exporter))
@@ -77,7 +77,7 @@ def made() -> Exported:
 
 @pytest.fixture
 def exported() -> Iterator[Exported]:
-    out = made()
+    out = collector()
     with instrument(tracer_provider=out.tracer_provider, meter_provider=out.meter_provider):
         yield out
 
@@ -92,22 +92,22 @@ def filled(script: str) -> tuple[ContextGatekeeper, str]:
 
 def thread_of(script: str, times: int = 9) -> tuple[Thread, str]:
     turns, question = TALKS[script]
-    said = [
+    messages = [
         Message(role, text) for pair in turns * times for role, text in zip(("user", "assistant"), pair, strict=True)
     ]
-    return Thread("thread-of-ann", said), question
+    return Thread("thread-of-ann", messages), question
 
 
 @each_script
 def test_a_selection_is_a_span_with_its_stages_inside(script: str, exported: Exported) -> None:
     gatekeeper, question = filled(script)
     chosen = gatekeeper.explain(question)
-    whole = "gatekeeper.selection"
-    assert exported.tree() == [whole, *(f"{whole} > {whole}.{stage}" for stage in ("gate", "candidates", "cover"))]
-    attributes = dict(exported.span(whole).attributes or {})
+    root = "gatekeeper.selection"
+    assert exported.tree() == [root, *(f"{root} > {root}.{stage}" for stage in ("gate", "candidates", "cover"))]
+    attributes = dict(exported.span(root).attributes or {})
     assert attributes["gatekeeper.tokens"] == chosen.tokens
     assert attributes["gatekeeper.turn_ids"] == tuple(turn.turn_id for turn in chosen.turns)
-    assert exported.span(whole).status.is_ok or exported.span(whole).status.status_code is trace.StatusCode.UNSET
+    assert exported.span(root).status.is_ok or exported.span(root).status.status_code is trace.StatusCode.UNSET
 
 
 def test_spans_hang_below_the_applications_own(exported: Exported) -> None:
@@ -222,7 +222,7 @@ def test_the_thread_is_named_only_where_that_is_asked_for(exported: Exported) ->
     thread, question = thread_of("english", 1)
     ContextBuilder().build(thread, question, "Be brief.")
     assert "thread-of-ann" not in "".join(span.to_json() for span in exported.spans())
-    out = made()
+    out = collector()
     with instrument(tracer_provider=out.tracer_provider, meter_provider=out.meter_provider, conversation_ids=True):
         ContextBuilder().build(thread, question, "Be brief.")
     named = {span.name for span in out.spans() if "gen_ai.conversation.id" in (span.attributes or {})}
@@ -233,7 +233,7 @@ def test_the_thread_is_named_only_where_that_is_asked_for(exported: Exported) ->
 @given(secrets, st.sampled_from(sorted(TALKS)))
 def test_no_text_reaches_an_exporter(secret: str, script: str) -> None:
     turns, question = TALKS[script]
-    out = made()
+    out = collector()
     with (
         tempfile.TemporaryDirectory() as folder,
         instrument(tracer_provider=out.tracer_provider, meter_provider=out.meter_provider),
@@ -260,13 +260,13 @@ def test_attributes_are_the_facts_of_the_schema(exported: Exported, tmp_path: Pa
         page = DOCUMENTED[event.key]
         absent = {name: None for name in page.facts if FACTS[name][0].endswith("None") and name not in page.optional}
         assert fits(event, {**(absent if facts["outcome"] == "ok" else {}), **facts}), (span.name, facts)
-    known = {f"gatekeeper.{event.key}" for event in EVENTS if event.is_stage}
-    assert {span.name for span in exported.spans()} == known
+    stages = {f"gatekeeper.{event.key}" for event in EVENTS if event.is_stage}
+    assert {span.name for span in exported.spans()} == stages
 
 
 def test_a_second_switch_takes_the_place_of_the_first_and_none_tells_nothing(exported: Exported) -> None:
     gatekeeper, question = filled("english")
-    out = made()
+    out = collector()
     with instrument(tracer_provider=out.tracer_provider, meter_provider=out.meter_provider):
         gatekeeper.select(question)
     gatekeeper.select(question)
@@ -288,9 +288,9 @@ def test_langchain_and_llama_index_are_seen_without_a_line_of_their_own(script: 
     turns, question = TALKS[script]
     pairs = [(role, text) for pair in turns for role, text in zip(("user", "assistant"), pair, strict=True)]
     select_messages([*pairs, ("user", question)], HistoryConfig(passthrough_below=0))
-    said = [ChatMessage(role=role, content=text) for role, text in [*pairs, ("user", question)]]
+    history = [ChatMessage(role=role, content=text) for role, text in [*pairs, ("user", question)]]
     memory = GatekeeperMemoryBuffer.from_defaults(
-        chat_history=said, config=HistoryConfig(token_budget=4000, passthrough_below=0)
+        chat_history=history, config=HistoryConfig(token_budget=4000, passthrough_below=0)
     )
     memory.get()
     inner = "gatekeeper.history > gatekeeper.history.past > gatekeeper.selection"

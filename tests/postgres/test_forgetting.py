@@ -64,9 +64,9 @@ def test_a_save_that_looked_for_the_tombstone_before_is_forgotten_with_the_rest(
         forgets.join()
         assert len(gone) == 1
         monkeypatch.undo()
-        left = seen(other)
-        assert left["messages"]["t1"] == []
-        assert left["blobs"]["t1"] == ()
+        remaining = seen(other)
+        assert remaining["messages"]["t1"] == []
+        assert remaining["blobs"]["t1"] == ()
         assert other.load_record("acme", "t1", "task") is None
         assert other.get_memory(ANN, "late") is None
 

@@ -66,13 +66,13 @@ def test_memories_of_others_that_are_nearer_take_no_place_away(
         for scope in (BOB, MemoryScope("other", "ann")):
             put_vectors(store, scope, others)
         put_vectors(store, ANN, [near(draw, [0.3, *[1.0] * 7], 0.5) for _ in range(60)])
-        asked = unit_vector(target)
-        assert asked is not None
+        query = unit_vector(target)
+        assert query is not None
         with watched(monkeypatch) as seen:
-            assert ids(store.find_memories(ANN, vector=asked, limit=10)) == best(store, asked, 10)
+            assert ids(store.find_memories(ANN, vector=query, limit=10)) == best(store, query, 10)
         assert seen == ways
-        assert ids(store.find_memories(ANN, vector=asked, limit=60)) == sorted(f"m{n}" for n in range(60))
-        assert len(store.find_memories(ANN, vector=asked, limit=100)) == 60
+        assert ids(store.find_memories(ANN, vector=query, limit=60)) == sorted(f"m{n}" for n in range(60))
+        assert len(store.find_memories(ANN, vector=query, limit=100)) == 60
 
 
 @contextmanager

@@ -51,10 +51,10 @@ def chat(client: openai.OpenAI, items: Items, *, stream: bool = False, tools: bo
     if not message.tool_calls:
         return Answer(message.content or "", [])
     (call,) = message.tool_calls
-    said = {"role": "assistant", "tool_calls": [call.model_dump(include={"id", "type", "function"})]}
-    said["tool_calls"][0]["function"].pop("parsed_arguments", None)
+    reply = {"role": "assistant", "tool_calls": [call.model_dump(include={"id", "type", "function"})]}
+    reply["tool_calls"][0]["function"].pop("parsed_arguments", None)
     return Answer(
-        "", [said, {"role": "tool", "tool_call_id": call.id, "content": f"rain for {call.function.arguments}"}]
+        "", [reply, {"role": "tool", "tool_call_id": call.id, "content": f"rain for {call.function.arguments}"}]
     )
 
 
@@ -69,9 +69,9 @@ def responses(client: openai.OpenAI, items: Items, *, stream: bool = False, tool
     calls = [item for item in response.output if item.type == "function_call"]
     if not calls:
         return Answer(response.output_text, [])
-    said = {"type": "function_call"} | {name: getattr(calls[0], name) for name in ("call_id", "name", "arguments")}
+    call = {"type": "function_call"} | {name: getattr(calls[0], name) for name in ("call_id", "name", "arguments")}
     output = {"type": "function_call_output", "call_id": calls[0].call_id, "output": f"rain for {calls[0].arguments}"}
-    return Answer("", [said, output])
+    return Answer("", [call, output])
 
 
 def messages(client: anthropic.Anthropic, items: Items, *, stream: bool = False, tools: bool = False) -> Answer:
@@ -86,8 +86,8 @@ def messages(client: anthropic.Anthropic, items: Items, *, stream: bool = False,
     if not calls:
         return Answer("".join(block.text for block in message.content if block.type == "text"), [])
     call = {name: getattr(calls[0], name) for name in ("type", "id", "name", "input")}
-    told = f"rain for {json.dumps(calls[0].input)}"
-    result = {"type": "tool_result", "tool_use_id": calls[0].id, "content": told}
+    text = f"rain for {json.dumps(calls[0].input)}"
+    result = {"type": "tool_result", "tool_use_id": calls[0].id, "content": text}
     return Answer("", [{"role": "assistant", "content": [call]}, {"role": "user", "content": [result]}])
 
 

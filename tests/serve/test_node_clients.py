@@ -41,13 +41,13 @@ def node_folder() -> Path:
         if npm is None:
             raise MissingClientsError("no npm: apt-get install npm")
         KEPT.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=KEPT) as made:
+        with tempfile.TemporaryDirectory(dir=KEPT) as temp:
             for name in ("package.json", "package-lock.json", ".npmrc"):
-                shutil.copy(HERE / name, made)
-            done = subprocess.run([npm, "ci"], cwd=made, capture_output=True, text=True, check=False, timeout=SECONDS)
+                shutil.copy(HERE / name, temp)
+            done = subprocess.run([npm, "ci"], cwd=temp, capture_output=True, text=True, check=False, timeout=SECONDS)
             if done.returncode:
                 raise MissingClientsError(f"npm ci failed: {done.stderr[-500:]}")
-            shutil.copytree(made, kept, symlinks=True, dirs_exist_ok=True)
+            shutil.copytree(temp, kept, symlinks=True, dirs_exist_ok=True)
     return kept
 
 

@@ -31,15 +31,15 @@ TALKS = {
 }
 
 
-def said(text: str, answer: str = "Noted.") -> list[Item]:
+def turn(text: str, answer: str = "Noted.") -> list[Item]:
     return [{"role": "user", "content": text}, {"role": "assistant", "content": answer}]
 
 
-FILLER = [item for number in range(8) for item in said(f"Bread {number} rises for two hours, 面包发酵。" * 9)]
+FILLER = [item for number in range(8) for item in turn(f"Bread {number} rises for two hours, 面包发酵。" * 9)]
 
 
 def talk(fact: str, question: str) -> list[Item]:
-    return [*said(fact), *FILLER, {"role": "user", "content": question}]
+    return [*turn(fact), *FILLER, {"role": "user", "content": question}]
 
 
 @each_api

@@ -145,9 +145,9 @@ def default_answer(got: Got) -> Response:
         return JSONResponse({"object": "list", "data": [], "path": got.path})
     body = got.json
     calls = bool(body.get("tools")) and not any(sign in got.body.decode() for sign in RESULTS)
-    whole, events = ANSWERS[path]
+    full, events = ANSWERS[path]
     if not body.get("stream"):
-        return JSONResponse(whole(calls))
+        return JSONResponse(full(calls))
     return StreamingResponse(_sse(events(calls)), media_type="text/event-stream")
 
 
@@ -173,7 +173,7 @@ ARGUMENTS = '{"city": "Köln"}'
 
 def chat_whole(calls: bool) -> dict[str, Any]:
     call = {"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": ARGUMENTS}}
-    message = {"role": "assistant", "content": None, "tool_calls": [call]} if calls else _said("ok 好")
+    message = {"role": "assistant", "content": None, "tool_calls": [call]} if calls else _message("ok 好")
     choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if calls else "stop"}
     return {**_chat("chat.completion"), "choices": [choice], "usage": CHAT_USAGE}
 
@@ -187,14 +187,14 @@ def chat_events(calls: bool) -> list[dict[str, Any]]:
             {"tool_calls": [tail]},
         ]
     else:
-        deltas = [_said("ok "), {"content": "好"}]
+        deltas = [_message("ok "), {"content": "好"}]
     chunk = {**_chat("chat.completion.chunk"), "usage": None}
     chunks = [{**chunk, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
     end = {"index": 0, "delta": {}, "finish_reason": "tool_calls" if calls else "stop"}
     return [*chunks, {**chunk, "choices": [end]}, {**chunk, "choices": [], "usage": CHAT_USAGE}]
 
 
-def _said(text: str) -> dict[str, Any]:
+def _message(text: str) -> dict[str, Any]:
     return {"role": "assistant", "content": text}
 
 
@@ -257,14 +257,14 @@ def messages_whole(calls: bool) -> dict[str, Any]:
 
 
 def messages_events(calls: bool) -> list[dict[str, Any]]:
-    whole = messages_whole(calls)
-    block = whole["content"][0]
-    start = {**whole, "content": [], "stop_reason": None, "usage": {**whole["usage"], "output_tokens": 1}}
+    message = messages_whole(calls)
+    block = message["content"][0]
+    start = {**message, "content": [], "stop_reason": None, "usage": {**message["usage"], "output_tokens": 1}}
     opened = {**block, "input": {}} if calls else {**block, "text": ""}
     delta = (
         {"type": "input_json_delta", "partial_json": ARGUMENTS} if calls else {"type": "text_delta", "text": "ok 好"}
     )
-    stop = {"stop_reason": whole["stop_reason"], "stop_sequence": None}
+    stop = {"stop_reason": message["stop_reason"], "stop_sequence": None}
     return [
         {"type": "message_start", "message": start},
         {"type": "content_block_start", "index": 0, "content_block": opened},
