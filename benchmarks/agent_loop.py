@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 SHOWN_BYTES = 8_000
 """Results up to this size stand whole in a prompt without compaction. Source: specification 002-08."""
 MAX_TOKENS = 20_000
-ASKED = "找出昨晚备份失败的原因, and write a report."
+TASK = "找出昨晚备份失败的原因, and write a report."
 FACT_ROUND = 3
 FACT = "backup-window=02:45-03:10 host=kestrel-17"
 QUESTION = "what is the backup-window of host kestrel-17?"
@@ -111,7 +111,7 @@ def run_loop(
 ) -> Loop:
     """Return what happened in a loop with these results; ``compact`` makes the prompt that it goes on with."""
     steps, tool_tokens = list[Step](), 0
-    prompt = [Message("system", "You look after a cluster."), Message("user", ASKED)]
+    prompt = [Message("system", "You look after a cluster."), Message("user", TASK)]
     before: list[Message] = []
     start = time.process_time()
     for number, text in enumerate(results):
@@ -173,7 +173,7 @@ def _compacted(results: Sequence[str], count: Callable[[str], int], *, share: fl
     memory = memory_of(count)
     compress = ToolResultCompressor(working_memory=memory, token_counter=count)
     limits: Row = {"low_water": share, "max_tokens": MAX_TOKENS, "token_counter": count}
-    shown = (lambda text: compress.compress(text, tool_name="bash", query=ASKED).text) if is_early else str
+    shown = (lambda text: compress.compress(text, tool_name="bash", query=TASK).text) if is_early else str
 
     def compact(prompt: list[Message]) -> list[Message]:
         return compact_messages(prompt, compress_result=compress, **limits).messages

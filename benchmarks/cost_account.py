@@ -201,8 +201,8 @@ class Workbench:
         """Return the positions of so many units before a call, with the questions of the first and the last of them."""
         starts = [at for at in self.units if at < call.stop]
         first = starts[max(0, len(starts) - units)]
-        asked = {self.turns[self.turn_of[at]].start for at in (first, call.stop - 1)}
-        return sorted({*asked, *range(first, call.stop)})
+        questions = {self.turns[self.turn_of[at]].start for at in (first, call.stop - 1)}
+        return sorted({*questions, *range(first, call.stop)})
 
     def prompt(self, positions: Iterable[int]) -> Prompt:
         """Return the prompt that sends these messages as they are, with a mark at its end."""
@@ -235,8 +235,8 @@ class Workbench:
 
     def _recalled_tokens(self, call: int, turns: tuple[int, ...]) -> int:
         """Return the tokens of some turns, told inside of the question of a call as its selection sends them."""
-        asked = self.talk.messages[self.talk.calls[call].stop - 1].text
-        return self.count(render_recalled(turns, self.turns, self.selections[call].selection, question=asked))
+        question = self.talk.messages[self.talk.calls[call].stop - 1].text
+        return self.count(render_recalled(turns, self.turns, self.selections[call].selection, question=question))
 
 
 class Way(NamedTuple):

@@ -214,8 +214,8 @@ def topic_chats(talks: Sequence[labelled.Talk], language: str, *, seed: int) -> 
     ]
     first, turns, going_back = draw.choice(back)
     needed = [{first + turn for turn in group if turn < turns} for group in going_back.needed]
-    asked = {"in topic": follow_up.text, "new topic": others[TOPICS].blocks[0].user, "returns": going_back.text}
-    return messages, topics, {"asked": asked, "needed": needed}
+    questions = {"in topic": follow_up.text, "new topic": others[TOPICS].blocks[0].user, "returns": going_back.text}
+    return messages, topics, {"asked": questions, "needed": needed}
 
 
 def topic_rows(talks: Sequence[labelled.Talk], fitted_on: str, count: TokenCounter, *, chats: int) -> list[Row]:

@@ -59,19 +59,19 @@ def read_talks(folder: Path) -> Iterator[Talks]:
     ):
         if (folder / file).is_file():
             talks = read(folder / file)
-            asked = [
+            questions = [
                 (question.text, frozenset((at, turn) for turn in question.useful))
                 for at, talk in enumerate(talks)
                 for question in talk.questions
             ]
-            yield Talks(name, tuple(talk.blocks for talk in talks), tuple(each for each in asked if each[1]))
+            yield Talks(name, tuple(talk.blocks for talk in talks), tuple(each for each in questions if each[1]))
     if (folder / "selection/locomo_dev.jsonl").is_file():
         conversations = read_locomo(folder / "selection/locomo_dev.jsonl")
-        asked = []
+        questions = []
         for at, one in enumerate(conversations):
             turn_of = {message: turn for turn, block in enumerate(one.blocks) for message in block.ids}
-            asked += [(each.text, frozenset((at, turn_of[e]) for e in each.evidence)) for each in one.questions]
-        yield Talks("LoCoMo", tuple(one.blocks for one in conversations), tuple(asked))
+            questions += [(each.text, frozenset((at, turn_of[e]) for e in each.evidence)) for each in one.questions]
+        yield Talks("LoCoMo", tuple(one.blocks for one in conversations), tuple(questions))
 
 
 def messages_of(user: str, assistant: str) -> list[Message]:
@@ -142,9 +142,9 @@ def growth_row(database: Database, turns: int, tenants: int) -> dict[str, Any]:
 
 def time_searches(index: ChatIndex, turns: int) -> dict[str, str]:
     """Return the times of searches, of a look at all threads for what is new, and how many searches find their turn."""
-    asked = generate_questions(islice(stream_turns(seed=SEED), turns), turns, _QUESTIONS + _WARM_UP, seed=SEED)
+    questions = generate_questions(islice(stream_turns(seed=SEED), turns), turns, _QUESTIONS + _WARM_UP, seed=SEED)
     found, times, cpu, news = 0, list[float](), list[float](), list[float]()
-    for number, question in enumerate(asked):
+    for number, question in enumerate(questions):
         begin, cpu_begin = time.perf_counter(), time.process_time()
         hits = index.search(question.text).hits
         ended, cpu_ended = time.perf_counter(), time.process_time()

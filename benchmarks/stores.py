@@ -292,8 +292,8 @@ def write_at_once(shelf: Shelf, thread: str, messages: Sequence[Entry]) -> Tally
     found = [times[each.text] for each in messages]
     return Tally(
         kept=found.count(1),
-        refused=sum(not known and not number for known, number in zip(acknowledged, found, strict=True)),
-        lost=sum(known and not number for known, number in zip(acknowledged, found, strict=True)),
+        refused=sum(not ok and not number for ok, number in zip(acknowledged, found, strict=True)),
+        lost=sum(ok and not number for ok, number in zip(acknowledged, found, strict=True)),
         twice=sum(number > 1 for number in found),
     )
 

@@ -81,8 +81,8 @@ class Opened:
 
     Attributes:
         page: playwright's page.
-        said: messages on the console, errors of scripts, refusals of the policy.
-        asked: addresses that it asked for, its own file or its own server aside.
+        messages: those on the console, errors of scripts, refusals of the policy.
+        requests: addresses that it asked for, its own file or its own server aside.
     """
 
     def __init__(self, browser: Any, where: Path | str, **settings: Any) -> None:
@@ -91,23 +91,23 @@ class Opened:
         self._context = browser.new_context(**{"viewport": {"width": 1100, "height": 800}, **settings})
         self.page = self._context.new_page()
         self.page.set_default_timeout(5_000)
-        self.said: list[str] = []
-        self.asked: list[str] = []
-        self.page.on("console", lambda message: self.said.append(message.text))
-        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.messages: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", lambda message: self.messages.append(message.text))
+        self.page.on("pageerror", lambda error: self.messages.append(str(error)))
         self.page.on("dialog", self._dismiss)
         self.page.on("request", lambda request: self._note(request.url))
         self.page.goto(address)
 
     def _dismiss(self, dialog: Any) -> None:
-        self.said.append(f"dialog: {dialog.message}")
+        self.messages.append(f"dialog: {dialog.message}")
         dialog.dismiss()
 
     def _note(self, url: str) -> None:
         if not url.removeprefix("blob:").startswith(self._own):
-            self.asked.append(url)
+            self.requests.append(url)
 
     def close(self) -> None:
         """Close it; it must have been silent."""
         self._context.close()
-        assert (self.said, self.asked) == ([], [])
+        assert (self.messages, self.requests) == ([], [])

@@ -57,7 +57,7 @@ class Piece(NamedTuple):
     lifetime: float | None
 
 
-class Said(NamedTuple):
+class ChatPart(NamedTuple):
     """A message in OpenAI's format, or all tools: who says it, and what the model reads of it."""
 
     role: str
@@ -87,7 +87,7 @@ class CachingServer(StrictServer):
         self._least = least
         self._step = step
         self._marked: dict[bytes, tuple[float, float]] = {}
-        self._prompts: list[tuple[float, list[Said]]] = []
+        self._prompts: list[tuple[float, list[ChatPart]]] = []
 
     def wait(self, seconds: float) -> None:
         """Let time pass."""
@@ -106,14 +106,14 @@ class CachingServer(StrictServer):
             return posted
         self.bodies.append(json.dumps(body, ensure_ascii=False))
         if native is ANTHROPIC:
-            said = sum(self._count(_text_of(block)) for block in posted.body["content"])
-            usage = self._read_marked(anthropic_pieces(body, self._count), said)
+            output_tokens = sum(self._count(_text_of(block)) for block in posted.body["content"])
+            usage = self._read_marked(anthropic_pieces(body, self._count), output_tokens)
         else:
-            said = self._count(_chat_said(posted.body["choices"][0]["message"]).text)
-            usage = self._read_prompt(chat_prompt(body), said)
+            output_tokens = self._count(_chat_part(posted.body["choices"][0]["message"]).text)
+            usage = self._read_prompt(chat_prompt(body), output_tokens)
         return posted._replace(body={**posted.body, "usage": usage})
 
-    def _read_marked(self, pieces: Sequence[Piece], said: int) -> dict[str, Any]:
+    def _read_marked(self, pieces: Sequence[Piece], output_tokens: int) -> dict[str, Any]:
         """Return Anthropic's usage of a prompt, and keep what it marks."""
         ends, tokens, prefixes = b"", 0, list[tuple[bytes, int]]()
         for piece in pieces:
@@ -135,20 +135,20 @@ class CachingServer(StrictServer):
             written[name] += max(0, length - reach)
             reach = max(reach, length)
             self._marked[end] = (self.now, lifetime)
-        self.reported.append(Reported(tokens, cached, sum(written.values()), said))
+        self.reported.append(Reported(tokens, cached, sum(written.values()), output_tokens))
         return {
             "input_tokens": tokens - reach,
             "cache_read_input_tokens": cached,
             "cache_creation_input_tokens": sum(written.values()),
             "cache_creation": {f"ephemeral_{name}_input_tokens": count for name, count in written.items()},
-            "output_tokens": said,
+            "output_tokens": output_tokens,
         }
 
     def _is_kept(self, end: bytes) -> bool:
         used, lifetime = self._marked.get(end, (self.now, -1.0))
         return self.now - used <= lifetime
 
-    def _read_prompt(self, prompt: list[Said], said: int) -> dict[str, Any]:
+    def _read_prompt(self, prompt: list[ChatPart], output_tokens: int) -> dict[str, Any]:
         """Return OpenAI's usage of a prompt, and keep it."""
         self._prompts = [kept for kept in self._prompts if self.now - kept[0] <= LIFETIMES["5m"]]
         best = max((shared_start(prompt, before) for _, before in self._prompts), default=(0, ""))
@@ -156,11 +156,11 @@ class CachingServer(StrictServer):
         cached = shared - shared % self._step if shared >= self._least else 0
         self._prompts.append((self.now, prompt))
         tokens = sum(self._count(message.text) for message in prompt)
-        self.reported.append(Reported(tokens, cached, 0, said))
+        self.reported.append(Reported(tokens, cached, 0, output_tokens))
         return {
             "prompt_tokens": tokens,
-            "completion_tokens": said,
-            "total_tokens": tokens + said,
+            "completion_tokens": output_tokens,
+            "total_tokens": tokens + output_tokens,
             "prompt_tokens_details": {"cached_tokens": cached},
         }
 
@@ -178,9 +178,9 @@ def anthropic_pieces(body: dict[str, Any], count: Callable[[str], int]) -> list[
     pieces = []
     for level, block in _blocks_of(body):
         bare = _without_marks(block)
-        said = json.dumps([body.get("model"), level, bare], ensure_ascii=False, sort_keys=True)
+        text = json.dumps([body.get("model"), level, bare], ensure_ascii=False, sort_keys=True)
         lifetime = next((LIFETIMES[mark.get("ttl", "5m")] for mark in _marks_of(block)), None)
-        pieces.append(Piece(hashlib.sha256(said.encode()).digest(), count(_text_of(bare)), lifetime))
+        pieces.append(Piece(hashlib.sha256(text.encode()).digest(), count(_text_of(bare)), lifetime))
     if "cache_control" in body and pieces:
         lifetime = LIFETIMES[body["cache_control"].get("ttl", "5m")]
         pieces[-1] = pieces[-1]._replace(lifetime=lifetime)
@@ -207,9 +207,9 @@ def _marks_of(block: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Yield the mark of a block, and those of what it holds."""
     if block.get("cache_control"):
         yield block["cache_control"]
-    for held in block.get("content") or () if block.get("type") == "tool_result" else ():
-        if isinstance(held, dict):
-            yield from _marks_of(held)
+    for inner in block.get("content") or () if block.get("type") == "tool_result" else ():
+        if isinstance(inner, dict):
+            yield from _marks_of(inner)
 
 
 def _without_marks(block: dict[str, Any]) -> dict[str, Any]:
@@ -236,13 +236,13 @@ def _text_of(block: dict[str, Any]) -> str:
 # --- OpenAI's chat
 
 
-def chat_prompt(body: dict[str, Any]) -> list[Said]:
+def chat_prompt(body: dict[str, Any]) -> list[ChatPart]:
     """Return what the model reads: all tools, then each message."""
-    tools = [Said("tools", _compact(body["tools"]))] if body.get("tools") else []
-    return tools + [_chat_said(message) for message in body["messages"]]
+    tools = [ChatPart("tools", _compact(body["tools"]))] if body.get("tools") else []
+    return tools + [_chat_part(message) for message in body["messages"]]
 
 
-def shared_start(prompt: Sequence[Said], before: Sequence[Said]) -> tuple[int, str]:
+def shared_start(prompt: Sequence[ChatPart], before: Sequence[ChatPart]) -> tuple[int, str]:
     """Return how many messages two prompts begin with that are the same, and how the next one begins in both."""
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(prompt, before, strict=False)))
     for here, there in zip(prompt[same : same + 1], before[same : same + 1], strict=False):
@@ -251,11 +251,11 @@ def shared_start(prompt: Sequence[Said], before: Sequence[Said]) -> tuple[int, s
     return same, ""
 
 
-def _chat_said(message: dict[str, Any]) -> Said:
+def _chat_part(message: dict[str, Any]) -> ChatPart:
     content = message.get("content") or ""
     texts = [content] if isinstance(content, str) else [*map(_text_of, content)]
     calls = (call["function"] for call in message.get("tool_calls") or ())
-    return Said(message["role"], "\n".join([*texts, *(f"{call['name']} {call['arguments']}" for call in calls)]))
+    return ChatPart(message["role"], "\n".join([*texts, *(f"{call['name']} {call['arguments']}" for call in calls)]))
 
 
 def _compact(value: object) -> str:

@@ -28,12 +28,12 @@ def turns_of(pairs: list[tuple[str, str]]) -> tuple[Turn, ...]:
 def long_talk(turn_count: int, *, words: int = 30) -> list[tuple[str, str]]:
     """Return a conversation of so many turns, in both languages, with subjects of some ten turns that come back."""
     subjects = ("cache", "sourdough", "Lisbon", "钢琴", "发票", "kubernetes", "花园", "telescope")
-    told = []
+    pairs = []
     for at in range(turn_count):
         subject = subjects[at // 9 % len(subjects)]
         filler = " ".join(f"{subject}-{(at * 7 + word) % 97}" for word in range(words))
-        told.append((f"第 {at} 个问题：{subject} 的设置 number {at}?", f"{subject} {at}: {filler}。"))
-    return told
+        pairs.append((f"第 {at} 个问题：{subject} 的设置 number {at}?", f"{subject} {at}: {filler}。"))
+    return pairs
 
 
 def parse_turns(content: bytes, *, name: str) -> tuple[Turn, ...]:

@@ -229,8 +229,8 @@ def responses_said(one: Round) -> Items:
         sign = signature(one.thought)
         items.append({"type": "reasoning", "id": f"rs_{sign[:8]}", "summary": [], "encrypted_content": sign})
     if one.text:
-        said = [{"type": "output_text", "text": one.text, "annotations": []}]
-        items.append({"type": "message", "role": "assistant", "content": said})
+        content = [{"type": "output_text", "text": one.text, "annotations": []}]
+        items.append({"type": "message", "role": "assistant", "content": content})
     items += (
         {"type": "function_call", "call_id": call.id, "name": call.name, "arguments": json.dumps(call.arguments)}
         for call in one.calls
@@ -288,25 +288,25 @@ def anthropic_asked(turn: Asked) -> dict[str, Any]:
 
 def anthropic_said(one: Round) -> Items:
     """Return a message: thinking signed, or redacted by chance of its signature."""
-    said: Items = []
+    content: Items = []
     if one.thought:
         sign = signature(one.thought)
         redacted = {"type": "redacted_thinking", "data": sign}
-        said.append(redacted if sign < "V" else {"type": "thinking", "thinking": one.thought, "signature": sign})
-    said += [{"type": "text", "text": one.text.strip()}] if one.text else []
-    said += ({"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments} for call in one.calls)
-    return [{"role": "assistant", "content": said}]
+        content.append(redacted if sign < "V" else {"type": "thinking", "thinking": one.thought, "signature": sign})
+    content += [{"type": "text", "text": one.text.strip()}] if one.text else []
+    content += ({"type": "tool_use", "id": call.id, "name": call.name, "input": call.arguments} for call in one.calls)
+    return [{"role": "assistant", "content": content}]
 
 
 def anthropic_told(one: Round) -> Items:
     """Return one message of the user with the results, and behind them what the user adds."""
-    told: Items = [{"type": "tool_result", "tool_use_id": call.id, "content": call.result} for call in one.calls]
+    content: Items = [{"type": "tool_result", "tool_use_id": call.id, "content": call.result} for call in one.calls]
     if one.cached and len(one.calls) == 1:
-        told[-1]["content"] = cached_blocks(one.calls[-1].result)
+        content[-1]["content"] = cached_blocks(one.calls[-1].result)
     elif one.cached:
-        told[-1]["cache_control"] = EPHEMERAL
-    told += [{"type": "text", "text": one.added}] if one.added else []
-    return [{"role": "user", "content": told}]
+        content[-1]["cache_control"] = EPHEMERAL
+    content += [{"type": "text", "text": one.added}] if one.added else []
+    return [{"role": "user", "content": content}]
 
 
 def cached_blocks(result: str) -> Items:
@@ -397,17 +397,17 @@ def gemini_asked(turn: Asked) -> dict[str, Any]:
 
 def gemini_said(one: Round) -> Items:
     """Return a content: calls without ids, the first of a round signed; the text where there are none."""
-    said: Items = [{"text": one.text}] if one.text else []
+    parts: Items = [{"text": one.text}] if one.text else []
     calls: Items = [{"functionCall": {"name": call.name, "args": call.arguments}} for call in one.calls]
     if one.thought:
-        (calls or said)[0]["thoughtSignature"] = signature(one.thought)
-    return [{"role": "model", "parts": said + calls}]
+        (calls or parts)[0]["thoughtSignature"] = signature(one.thought)
+    return [{"role": "model", "parts": parts + calls}]
 
 
 def gemini_told(one: Round) -> Items:
-    told: Items = [{"functionResponse": {"name": call.name, "response": {"result": call.result}}} for call in one.calls]
-    told += [{"text": one.added}] if one.added else []
-    return [{"role": "user", "parts": told}]
+    body: Items = [{"functionResponse": {"name": call.name, "response": {"result": call.result}}} for call in one.calls]
+    body += [{"text": one.added}] if one.added else []
+    return [{"role": "user", "parts": body}]
 
 
 def gemini_faults(items: Items) -> list[str]:

@@ -169,13 +169,13 @@ class Away(InMemoryStore):
 
 def conversation(secret: str, turns: Sequence[tuple[str, str]]) -> list[Message]:
     """Return turns as messages with a text in each of them, and with a tool exchange."""
-    said = []
-    for at, (asked, answer) in enumerate(turns):
-        said += [Message("user", f"{asked} {secret} {at}"), Message("assistant", f"{answer} {secret}")]
+    messages = []
+    for at, (question, answer) in enumerate(turns):
+        messages += [Message("user", f"{question} {secret} {at}"), Message("assistant", f"{answer} {secret}")]
     call = ToolCall("c1", f"tool_{secret}", json.dumps({"name": secret}))
-    said += [Message("user", f"Look it up: {secret}."), Message("assistant", "", tool_calls=(call,))]
+    messages += [Message("user", f"Look it up: {secret}."), Message("assistant", "", tool_calls=(call,))]
     long = "\n".join(f"row {row}: {secret} is at port {6000 + row}, rack {row % 7}" for row in range(80))
-    return [*said, Message("tool", long, tool_call_id="c1"), Message("assistant", f"Found: {secret}.")]
+    return [*messages, Message("tool", long, tool_call_id="c1"), Message("assistant", f"Found: {secret}.")]
 
 
 def tell_everything(secret: str, turns: Sequence[tuple[str, str]], question: str, folder: Path) -> None:
@@ -193,30 +193,30 @@ def tell_everything(secret: str, turns: Sequence[tuple[str, str]], question: str
 def _select(secret: str, turns: Sequence[tuple[str, str]], question: str) -> None:
     gatekeeper = ContextGatekeeper(token_budget=60)
     gatekeeper.set_constraint(secret, secret)
-    for asked, answer in turns:
-        gatekeeper.add_turn(f"{asked} {secret}", answer)
+    for user, answer in turns:
+        gatekeeper.add_turn(f"{user} {secret}", answer)
     gatekeeper.select(question)
     TextEncoder(failing(secret)).encode([question])
 
 
 def _histories(secret: str, talk: Sequence[Message], question: str) -> None:
-    asked = [*talk, Message("user", question)]
+    messages = [*talk, Message("user", question)]
     config = HistoryConfig(token_budget=300, passthrough_below=0)
-    ThreadSelector(lambda message: message, config=config).view(asked, thread=secret)
+    ThreadSelector(lambda message: message, config=config).view(messages, thread=secret)
     tight = HistoryConfig(token_budget=1, passthrough_below=0)
-    ThreadSelector(lambda message: message, config=tight).view(asked, HistoryRequest(fixed_tokens=1), thread=secret)
-    ThreadSelector(lambda message: message).view(asked, thread=secret)
+    ThreadSelector(lambda message: message, config=tight).view(messages, HistoryRequest(fixed_tokens=1), thread=secret)
+    ThreadSelector(lambda message: message).view(messages, thread=secret)
     paid = ThreadSelector(lambda message: message, write=lambda _, message: message, states=Away(secret))
-    paid.view(asked, thread=secret)
+    paid.view(messages, thread=secret)
     paid.report(Usage(input_tokens=900, output_tokens=40, cached_tokens=700, model=secret), thread=secret)
-    whole = HistoryConfig(coverage=1.0, prices=prices_of_model("claude-sonnet-4-5"))
-    dear = ThreadSelector(lambda message: message, config=whole)
+    full = HistoryConfig(coverage=1.0, prices=prices_of_model("claude-sonnet-4-5"))
+    dear = ThreadSelector(lambda message: message, config=full)
     for number in range(21):  # each question wants all of the turns, and the cache holds none of them
-        asked += [
+        messages += [
             Message("assistant", f"{number}: {question} {secret} " * 20),
             Message("user", f"{number}? {question}"),
         ]
-        dear.view(asked, thread=secret)
+        dear.view(messages, thread=secret)
 
 
 def _builds(secret: str, talk: Sequence[Message], question: str) -> None:
@@ -225,21 +225,21 @@ def _builds(secret: str, talk: Sequence[Message], question: str) -> None:
     builder = ContextBuilder(config, memory=memory, token_counter=len, summarizer=failing(secret))
     builder.constraints.set(Thread(secret, talk, secret, secret), secret, secret)
     requests = ThreadRequests(builder, read=lambda message: message, write=lambda message, _: message)
-    asked = RequestOptions(thread=secret, tenant=secret, user=secret, question=question)
-    requests.request(talk, asked)
-    requests.request(talk, asked._replace(tools=(secret * 2000,)))
+    options = RequestOptions(thread=secret, tenant=secret, user=secret, question=question)
+    requests.request(talk, options)
+    requests.request(talk, options._replace(tools=(secret * 2000,)))
     ContextBuilder(config, store=Unread(secret)).build(Thread(secret, talk), question, f"Be brief, {secret}.")
 
 
 def _memories(secret: str, talk: Sequence[Message], question: str) -> None:
     scope = MemoryScope(secret, secret)
     memory = LongTermMemory(InMemoryStore(), embedder=failing(secret))
-    made = memory.add(scope, f"prefers {secret}", category="user_preference", key=secret)
+    preference = memory.add(scope, f"prefers {secret}", category="user_preference", key=secret)
     memory.search(scope, question)
-    memory.forget(scope, made.id)
-    said = [Message("user", f"I prefer {secret}. Please remember that I like green tea."), Message("assistant", "ok")]
+    memory.forget(scope, preference.id)
+    chat = [Message("user", f"I prefer {secret}. Please remember that I like green tea."), Message("assistant", "ok")]
     store = InMemoryStore()
-    remember_thread(memory, Thread(secret, said, secret, secret), store, extractor=failing(secret))
+    remember_thread(memory, Thread(secret, chat, secret, secret), store, extractor=failing(secret))
     summaries = ThreadSummary(store, config=SummaryConfig(message_threshold=2), summarizer=failing(secret))
     thread = Thread(secret, talk, secret)
     summaries.update(thread)

@@ -224,15 +224,15 @@ class PostgresServer(Server):
 
     def run(self, program: str, *arguments: str) -> None:
         """Run one of PostgreSQL's programs on the folder of the cluster."""
-        made = subprocess.run(
+        process = subprocess.run(
             [self._binaries / program, "-D", self.folder / "data", *arguments],
             user=self.user,
             cwd=self.folder,
             capture_output=True,
             check=False,
         )
-        if made.returncode:
-            raise RuntimeError(f"{program} failed: {made.stderr.decode(errors='replace')[-2000:]}")
+        if process.returncode:
+            raise RuntimeError(f"{program} failed: {process.stderr.decode(errors='replace')[-2000:]}")
 
     def command(self) -> list[str]:
         """Listen on one TCP port, and on no socket in a folder that others share."""
@@ -261,10 +261,10 @@ class PostgresServer(Server):
         """
         super().kill()
         deadline = time.monotonic() + _START_SECONDS
-        while left := self.processes():
+        while remaining := self.processes():
             if time.monotonic() > deadline:
-                raise RuntimeError(f"processes that cannot be killed: {left}")
-            for pid in left:
+                raise RuntimeError(f"processes that cannot be killed: {remaining}")
+            for pid in remaining:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
             time.sleep(0.005)

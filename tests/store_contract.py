@@ -67,13 +67,13 @@ class StoreContract:
         store = self.make_store()
         fill(store)
         assert store.forget("acme", thread="t1") == Forgotten(messages=2, records=1, memories=3, blobs=1)
-        left = seen(store)
-        assert left["messages"] == {"t1": [], "t2": ["m0", "m1"]}
-        assert left["records"]["t1"] is None
-        assert left["records"]["t2"] is not None
-        assert [len(left["blobs"][thread]) for thread in ("t1", "t2")] == [0, 1]
-        assert [_id_of(record) for record in left["memories"]["ann"]] == ["m2", "m3"]
-        assert [_id_of(record) for record in left["memories"]["bob"]] == ["m2"]
+        remaining = seen(store)
+        assert remaining["messages"] == {"t1": [], "t2": ["m0", "m1"]}
+        assert remaining["records"]["t1"] is None
+        assert remaining["records"]["t2"] is not None
+        assert [len(remaining["blobs"][thread]) for thread in ("t1", "t2")] == [0, 1]
+        assert [_id_of(record) for record in remaining["memories"]["ann"]] == ["m2", "m3"]
+        assert [_id_of(record) for record in remaining["memories"]["bob"]] == ["m2"]
 
     def test_a_memory_that_only_once_came_from_the_thread_loses_its_earlier_text(self) -> None:
         store = self.make_store()
@@ -300,12 +300,12 @@ class TwoTenants(RuleBasedStateMachine):
 
 
 def _without(kept: dict[str, MemoryRecord], source: str) -> dict[str, MemoryRecord]:
-    left = {}
+    remaining = {}
     for name, record in kept.items():
         old = record.memory
         if old.thread == source:
             continue
         earlier = tuple(text for text in old.earlier if text.thread != source)
         version = old.version + (len(earlier) != len(old.earlier))
-        left[name] = record._replace(memory=old._replace(earlier=earlier, version=version))
-    return left
+        remaining[name] = record._replace(memory=old._replace(earlier=earlier, version=version))
+    return remaining

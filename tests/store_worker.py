@@ -43,10 +43,10 @@ def open_store(place: str) -> Any:
 
 def turn(worker: int, step: int) -> list[Message]:
     """Return what a worker says at a step."""
-    asked, answered = SUBJECTS[step % len(SUBJECTS)]
+    question, answer = SUBJECTS[step % len(SUBJECTS)]
     return [
-        Message("user", asked.format(step), id=f"{worker}.{step}.q"),
-        Message("assistant", answered.format(step), id=f"{worker}.{step}.a"),
+        Message("user", question.format(step), id=f"{worker}.{step}.q"),
+        Message("assistant", answer.format(step), id=f"{worker}.{step}.a"),
     ]
 
 
@@ -68,10 +68,10 @@ class Worker:
         """Say so many turns, and build after each; go on until the others were seen, four times as long at most."""
         found, seen = [], set()
         for step in range(4 * steps):
-            said = turn(self.number, step)
-            seq = self.store.append_messages(TENANT, THREAD, said)
-            assert self.store.append_messages(TENANT, THREAD, said) == seq, "a repetition is none"
-            self.store.blobs_of(TENANT, THREAD).put("bodies", str(said[0].id), QUESTION.encode() * 50)
+            messages = turn(self.number, step)
+            seq = self.store.append_messages(TENANT, THREAD, messages)
+            assert self.store.append_messages(TENANT, THREAD, messages) == seq, "a repetition is none"
+            self.store.blobs_of(TENANT, THREAD).put("bodies", str(messages[0].id), QUESTION.encode() * 50)
             found.append({"seq": seq} | self.build())
             seen.update(name.partition(".")[0] for name in found[-1]["read"])
             if step + 1 >= steps and len(seen) == workers:

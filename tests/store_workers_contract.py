@@ -39,14 +39,14 @@ class StoreWorkersContract:
             stored = [message.id for message in store.read_messages(TENANT, THREAD)]
             assert store.last_seq(TENANT, THREAD) == len(stored) - 1, "no gap"
             bodies = store.blobs_of(TENANT, THREAD).records("bodies")
-        said = [
+        ids = [
             f"{number}.{step}.{part}"
             for number, built in enumerate(worked)
             for step in range(len(built))
             for part in "qa"
         ]
-        assert Counter(stored) == Counter(said), "nothing lost, nothing doubled"
-        assert sorted(body.id for body in bodies) == sorted(name for name in said if name.endswith("q"))
+        assert Counter(stored) == Counter(ids), "nothing lost, nothing doubled"
+        assert sorted(body.id for body in bodies) == sorted(name for name in ids if name.endswith("q"))
         left_out = 0
         for number, builds in enumerate(worked):
             assert {str(name).partition(".")[0] for name in builds[-1]["read"]} == set(map(str, range(workers.count)))

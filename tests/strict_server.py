@@ -7,8 +7,8 @@ provider's kind of error; another one gets the next line of the script. The rule
 >>> from tests.native_lists import CHAT, Round
 >>> with StrictServer() as server:
 ...     server.begin(CHAT, [], [Round("", "Hello.")])
-...     said = server.post(CHAT, [{"role": "user", "content": "hi"}])
->>> said.status, said.body["choices"][0]["message"]["content"]
+...     answer = server.post(CHAT, [{"role": "user", "content": "hi"}])
+>>> answer.status, answer.body["choices"][0]["message"]["content"]
 (200, 'Hello.')
 """
 
@@ -41,25 +41,25 @@ def chat_answer(items: Items, number: int) -> dict[str, Any]:
     called = bool(items[0].get("tool_calls"))
     choice = {"index": 0, "message": items[0], "finish_reason": "tool_calls" if called else "stop"}
     usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-    said = {"id": f"chatcmpl-{number}", "object": "chat.completion", "created": 1, "model": "strict"}
-    return {**said, "choices": [choice], "usage": usage}
+    base = {"id": f"chatcmpl-{number}", "object": "chat.completion", "created": 1, "model": "strict"}
+    return {**base, "choices": [choice], "usage": usage}
 
 
 def responses_answer(items: Items, number: int) -> dict[str, Any]:
     output = [{"id": f"{item['type']}_{number}_{at}", "status": "completed", **item} for at, item in enumerate(items)]
-    said = {"id": f"resp_{number}", "object": "response", "created_at": 1, "model": "strict", "status": "completed"}
+    base = {"id": f"resp_{number}", "object": "response", "created_at": 1, "model": "strict", "status": "completed"}
     settings = {"parallel_tool_calls": True, "tool_choice": "auto", "tools": [], "error": None, "metadata": {}}
     details = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
     usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2, **details}
-    return {**said, **settings, "incomplete_details": None, "instructions": None, "output": output, "usage": usage}
+    return {**base, **settings, "incomplete_details": None, "instructions": None, "output": output, "usage": usage}
 
 
 def anthropic_answer(items: Items, number: int) -> dict[str, Any]:
     content = items[0]["content"]
     called = any(block["type"] == "tool_use" for block in content)
-    said = {"id": f"msg_{number}", "type": "message", "role": "assistant", "model": "strict", "content": content}
+    base = {"id": f"msg_{number}", "type": "message", "role": "assistant", "model": "strict", "content": content}
     stop = {"stop_reason": "tool_use" if called else "end_turn", "stop_sequence": None}
-    return {**said, **stop, "usage": {"input_tokens": 1, "output_tokens": 1}}
+    return {**base, **stop, "usage": {"input_tokens": 1, "output_tokens": 1}}
 
 
 def gemini_answer(items: Items, number: int) -> dict[str, Any]:
@@ -177,10 +177,10 @@ class StrictServer(ThreadingHTTPServer):
             self.refused += faults
             return Posted(400, endpoint.error("; ".join(faults)))
         self.accepted += 1
-        said = self._script.popleft() if self._script else Round("", "ok")
-        if said is None:
+        reply = self._script.popleft() if self._script else Round("", "ok")
+        if reply is None:
             return Posted(500, endpoint.error("the server had an error"))
-        answer = endpoint.answer(endpoint.native.said(said), self.accepted)
+        answer = endpoint.answer(endpoint.native.said(reply), self.accepted)
         return Posted(200, answer | {"usage": self.usage} if endpoint.native is ANTHROPIC else answer)
 
     def __enter__(self) -> Self:

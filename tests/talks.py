@@ -7,7 +7,7 @@ from tests.case_files import rows
 
 def talks(name: str) -> dict[str, tuple[list[tuple[str, str]], str]]:
     """Return the conversations of one kind by script."""
-    return {script: ([(user, said) for user, said in pairs], query) for script, pairs, query in rows("talks", name)}
+    return {script: ([(user, reply) for user, reply in pairs], query) for script, pairs, query in rows("talks", name)}
 
 
 TALKS = talks("talk")

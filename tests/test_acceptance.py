@@ -12,7 +12,7 @@ from gatekeeper_core import ContextGatekeeper, GatekeeperConfig
 from gatekeeper_core.tokens import estimate_text_tokens
 from tests.case_files import from_file, rows
 
-CONVERSATIONS = {name: [(user, said) for user, said in turns] for name, turns in rows("acceptance", "conversations")}
+CONVERSATIONS = {name: [(user, reply) for user, reply in turns] for name, turns in rows("acceptance", "conversations")}
 
 
 def gatekeeper_after(*conversations: str, token_budget: int = 4000, strategy: str = "gate") -> ContextGatekeeper:

@@ -223,11 +223,11 @@ def test_no_module_imports_one_that_imports_it() -> None:
     """Circles, also those of names that only the type checker reads; a package face shows everything."""
     modules = [*ALL_MODULES, *modules_of("benchmarks", Path(__file__).parents[1] / "benchmarks")]
     inner = {str(module): module for module in modules if module.name}
-    left = {name: {*imports(module, inner)} & inner.keys() for name, module in inner.items()}
-    while free := [name for name, others in left.items() if not others & left.keys()]:
+    remaining = {name: {*imports(module, inner)} & inner.keys() for name, module in inner.items()}
+    while free := [name for name, others in remaining.items() if not others & remaining.keys()]:
         for name in free:
-            del left[name]
-    assert sorted(left) == []
+            del remaining[name]
+    assert sorted(remaining) == []
 
 
 def imports_of_later_stages(module: Module) -> Iterator[str]:
@@ -320,10 +320,10 @@ def decisions(module: Module) -> Iterator[str]:
     words = ("turn", "topic", "budget", "token", "passthrough", "floor", "verdict", "decision", "status")
     for node in ast.walk(module.tree):
         if isinstance(node, ast.If | ast.IfExp | ast.While):
-            asked = ast.unparse(node.test).lower().replace("self.return_messages", "")  # a field of LangChain's
+            condition = ast.unparse(node.test).lower().replace("self.return_messages", "")  # a field of LangChain's
             # What stock itself refuses is refused in stock's words.
-            if not asked.startswith("initial_token_count >") and any(word in asked for word in words):
-                yield f"line {node.lineno}: if {asked}"
+            if not condition.startswith("initial_token_count >") and any(word in condition for word in words):
+                yield f"line {node.lineno}: if {condition}"
 
 
 def test_an_adapter_decides_nothing_about_turns_topics_or_budgets() -> None:

@@ -39,13 +39,13 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     question = {"question": "What is fact 4 about?", "answer": "bread", "evidence": ["D1:4"], "category": 1}
     write(folder / "selection" / "locomo_dev.jsonl", [{"conv": "1", "turns": turns, "qa": [question]}])
-    said = [
+    utterances = [
         {"role": role, "text": text, "shift": at == 1 and role == "user"}
         for at, turn in enumerate(TURNS)
         for role, text in zip(("user", "assistant"), turn, strict=True)
     ]
     for each in TOPIC_SETS:
-        write(folder / "topics" / each.file, [{"id": str(at), "utts": said} for at in range(3)])
+        write(folder / "topics" / each.file, [{"id": str(at), "utts": utterances} for at in range(3)])
     write(folder / "memory" / "madial_zh_memories.jsonl", [{"user": "1", "id": "a", "event": "在海边放风筝"}])
     query = {"user": "1", "context": [["User", "今天风大，可以放风筝"]], "gold": ["a"]}
     write(folder / "memory" / "madial_zh_queries_dev.jsonl", [query])

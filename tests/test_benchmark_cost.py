@@ -40,8 +40,8 @@ def session(turns: int = 40, tokens: int = 120, language: str = "mixed", seed: i
 def chat(*sizes: tuple[int, int], cold: frozenset[int] = frozenset()) -> Talk:
     """Return a chat whose questions and answers have so many words, that is so many tokens."""
     messages: list[Message] = []
-    for at, (asked, answered) in enumerate(sizes):
-        messages += [Message("user", f"q{at} " * asked), Message("assistant", f"a{at} " * answered)]
+    for at, (question, answer) in enumerate(sizes):
+        messages += [Message("user", f"q{at} " * question), Message("assistant", f"a{at} " * answer)]
     calls = tuple(Call(2 * at + 1, cold=at in cold) for at in range(len(sizes)))
     return Talk("t", "session", "en", 0, str(len(sizes)), tuple(messages), calls)
 
@@ -108,8 +108,8 @@ def data(tmp_path: Path) -> Path:
             {"id": f"D1:{at}", "session": 1, "date": "", "speaker": "Ann", "text": f"{name} fact {at}"}
             for at in range(60)
         ]
-        asked = [{"question": "what is fact 4?", "answer": "fact 4", "evidence": ["D1:4"], "category": 1}]
-        talks.append(json.dumps({"conv": name, "turns": turns, "qa": asked}))
+        questions = [{"question": "what is fact 4?", "answer": "fact 4", "evidence": ["D1:4"], "category": 1}]
+        talks.append(json.dumps({"conv": name, "turns": turns, "qa": questions}))
     (tmp_path / "selection" / "locomo_dev.jsonl").write_text("\n".join(talks) + "\n")
     return tmp_path
 

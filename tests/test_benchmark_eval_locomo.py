@@ -18,13 +18,13 @@ pytestmark = pytest.mark.chat
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    said = [
+    texts = [
         "My birthday is on 3 May.",
         *(f"Today I walked {at} kilometres through the hills and saw {at} herons." for at in range(59)),
     ]
     turns = [
         {"id": f"D1:{at}", "session": 1, "date": "1:56 pm on 8 May, 2023", "speaker": "AB"[at % 2], "text": text}
-        for at, text in enumerate(said)
+        for at, text in enumerate(texts)
     ]
     question = {"question": "When is the birthday of A?", "answer": "3 May", "evidence": ["D1:0"], "category": 4}
     (tmp_path / "selection").mkdir()

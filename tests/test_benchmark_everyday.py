@@ -81,8 +81,8 @@ def test_our_own_questions_name_turns_before_them_and_all_kinds_occur() -> None:
             assert not question.helpful & {group[0] for group in question.needed}, (talk.name, question.text)
             if question.after < len(talk.blocks):
                 assert question.text == talk.blocks[question.after].user
-        asked = [question.after for question in talk.questions]
-        assert set(range(1, len(talk.blocks) + 1)) == set(asked), talk.name
+        positions = [question.after for question in talk.questions]
+        assert set(range(1, len(talk.blocks) + 1)) == set(positions), talk.name
         assert all(block.user and block.assistant for block in talk.blocks)
     assert all(turn["topic"] for row in read_jsonl(OWN) for turn in row["turns"])
     assert len({question.kind for talk in talks for question in talk.questions}) == 17

@@ -17,8 +17,8 @@ def test_a_hit_is_a_needed_turn_in_its_own_thread() -> None:
     threads = tuple(
         (Block(("0",), "小猫", "soft"), Block(("1",), f"heron number {bird}", "yes")) for bird in ("one", "two")
     )
-    asked = (("heron two", frozenset({(1, 1)})), ("heron one", frozenset({(0, 0)})), ("zebra", frozenset({(0, 0)})))
-    ours, peer = recall_rows(Talks("tiny", threads, asked), {"SQLite": InMemoryStore()}, ours_only=False)
+    queries = (("heron two", frozenset({(1, 1)})), ("heron one", frozenset({(0, 0)})), ("zebra", frozenset({(0, 0)})))
+    ours, peer = recall_rows(Talks("tiny", threads, queries), {"SQLite": InMemoryStore()}, ours_only=False)
     assert (ours["search"], ours["turns"], ours["questions"]) == ("search_chats, SQLite", 4, 3)
     assert (ours["hit@1"], ours["hit@5"]) == (peer["hit@1"], peer["hit@5"]) == ("33.3 %", "33.3 %")
     assert peer["search"] == BM25S

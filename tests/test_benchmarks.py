@@ -53,7 +53,7 @@ LONG = Block(("m1", "m2"), "Our dog Biscuit snores. 饼干住在青岛。", "He 
 
 
 @pytest.mark.parametrize(
-    ("user", "answer", "whole", "cut"),
+    ("user", "answer", "full", "cut"),
     [
         (LONG.user, "Biscuit", {"m1", "m2"}, set()),
         ("Our dog Biscuit snores. …", "Biscuit, the dog", {"m2"}, {"m1"}),
@@ -66,7 +66,7 @@ LONG = Block(("m1", "m2"), "Our dog Biscuit snores. 饼干住在青岛。", "He 
     ids=["whole", "en, kept", "zh, kept", "en, cut away", "mixed, half of it", "other words", "no answer"],
 )
 def test_a_message_in_part_counts_where_the_words_of_the_answer_are_sent(
-    user: str, answer: str, whole: set[str], cut: set[str]
+    user: str, answer: str, full: set[str], cut: set[str]
 ) -> None:
     turn = SelectedTurn(0, user, LONG.assistant, 20, trimmed=user != LONG.user)
-    assert messages_sent([LONG], [turn], answer) == (whole, cut)
+    assert messages_sent([LONG], [turn], answer) == (full, cut)

@@ -121,13 +121,13 @@ def test_reported_calls_cost_what_their_own_model_costs() -> None:
     prices = PriceList({**PRICES, "own": OWN}, "own").tariff(usage)
     sonnet = prices_of_model(SONNET)
     assert sonnet is not None
-    told = Reported.of(usage, prices)
-    assert told is not None
-    assert told.dollars == pytest.approx(sonnet.dollars(usage[0]) + OWN.dollars(usage[1]) + OWN.dollars(usage[2]))
+    report = Reported.of(usage, prices)
+    assert report is not None
+    assert report.dollars == pytest.approx(sonnet.dollars(usage[0]) + OWN.dollars(usage[1]) + OWN.dollars(usage[2]))
     assert Reported.of(usage).dollars is None  # type: ignore[union-attr]
-    total = Reported.total([told, None, Reported.of(usage)])
+    total = Reported.total([report, None, Reported.of(usage)])
     assert total is not None
-    assert (total.calls, total.input_tokens, total.dollars) == (6, 2 * 9_570, told.dollars)
+    assert (total.calls, total.input_tokens, total.dollars) == (6, 2 * 9_570, report.dollars)
 
 
 # --- the command
@@ -192,9 +192,9 @@ def test_where_it_does_not_pay_it_is_said(selected: float, english: str, chinese
     from gatekeeper_cli.costs import bill_lines
 
     dollars = Dollars(2.0, 1.0, selected, 0.95 * selected)
-    said = [[line for line, _ in bill_lines([tariff()], dollars, texts)] for texts in (ENGLISH, Texts(Language.zh))]
-    assert said[0] == [f"dollars at the prices of {SONNET}, warm cache, answers included", english]
-    assert chinese in said[1][1]
+    lines = [[line for line, _ in bill_lines([tariff()], dollars, texts)] for texts in (ENGLISH, Texts(Language.zh))]
+    assert lines[0] == [f"dollars at the prices of {SONNET}, warm cache, answers included", english]
+    assert chinese in lines[1][1]
 
 
 @pytest.mark.cli
@@ -208,6 +208,6 @@ def test_where_it_does_not_pay_it_is_said(selected: float, english: str, chinese
 def test_where_the_cache_saves_more_than_a_tenth_one_line_says_so(texts: Texts, words: str) -> None:
     from gatekeeper_cli.costs import bill_lines
 
-    said = [line for line, _ in bill_lines([tariff()], Dollars(2.0, 1.0, 1.0, 0.75), texts)]
-    assert said[-1] == words
+    lines = [line for line, _ in bill_lines([tariff()], Dollars(2.0, 1.0, 1.0, 0.75), texts)]
+    assert lines[-1] == words
     assert words not in [line for line, _ in bill_lines([tariff()], Dollars(2.0, 1.0, 1.0, 0.9), texts)]

@@ -17,26 +17,26 @@ steps = st.lists(st.tuples(st.sampled_from(["put", "put", "get", "peek", "pop", 
 
 
 @given(steps, st.integers(0, 4))
-def test_it_holds_what_a_list_in_the_order_of_use_would_hold(made: list[tuple[str, int]], max_entries: int) -> None:
+def test_it_holds_what_a_list_in_the_order_of_use_would_hold(calls: list[tuple[str, int]], max_entries: int) -> None:
     """The oracle: a list of (key, value), the one used longest ago first."""
     cache: LruCache[int, str] = LruCache(max_entries=max_entries)
     plain: list[tuple[int, str]] = []
-    for at, (how, key) in enumerate(made):
+    for at, (how, key) in enumerate(calls):
         value = f"{key} {at}"
         entry = next((entry for entry in plain if entry[0] == key), None)
-        held = entry[1] if entry else None
+        hit = entry[1] if entry else None
         if how == "put":
             cache.put(key, value)
         elif how == "get_or_put":
-            assert cache.get_or_put(key, lambda value=value: value) == (held or value)  # type: ignore[misc]
+            assert cache.get_or_put(key, lambda value=value: value) == (hit or value)  # type: ignore[misc]
         elif how == "discard":
             cache.discard(key, value)  # another one by now
         else:
-            assert getattr(cache, how)(key) == held
+            assert getattr(cache, how)(key) == hit
         if entry and how in ("put", "get", "get_or_put", "pop"):
             plain.remove(entry)
         if how in ("put", "get_or_put") or (how == "get" and entry):
-            plain.append((key, value if how == "put" else held or value))
+            plain.append((key, value if how == "put" else hit or value))
         del plain[: max(0, len(plain) - max_entries)]
         assert (cache.newest(), len(cache)) == (plain[-1][1] if plain else None, len(plain))
     assert [(key, cache.peek(key)) for key, _ in plain] == plain

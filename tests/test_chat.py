@@ -45,7 +45,7 @@ pytestmark = pytest.mark.cli
 NO_KEY = {name: value for name, value in os.environ.items() if not name.startswith(("MINIMAX_", "GATEKEEPER_"))}
 UTF8 = {"LC_ALL": "C.UTF-8", "PYTHONUTF8": "1"}
 
-TALKS = {script: [(said, answer) for said, answer in pairs] for script, pairs in rows("chat", "talks")}
+TALKS = {script: [(user, answer) for user, answer in pairs] for script, pairs in rows("chat", "talks")}
 """What is said, and what the scripted model answers when it is sent everything."""
 
 each_language = pytest.mark.parametrize("language", TALKS)
@@ -78,30 +78,30 @@ def lines_of(questions: Iterable[str]) -> str:
     return "".join(f"{question}\n" for question in questions)
 
 
-def said_in(file: Path) -> list[tuple[str, str]]:
+def pairs_in(file: Path) -> list[tuple[str, str]]:
     return [(turn.user_text, turn.assistant_text) for turn in parse_turns(file.read_bytes(), name=file.name)]
 
 
 # --- the scripted model ---------------------------------------------------------------------------------------------
 
 
-def messages_of(*said: str) -> list[dict[str, str]]:
-    return [{"role": ("user", "assistant")[at % 2], "content": text} for at, text in enumerate(said)]
+def messages_of(*talk: str) -> list[dict[str, str]]:
+    return [{"role": ("user", "assistant")[at % 2], "content": text} for at, text in enumerate(talk)]
 
 
-@from_file("said", "answer")
-def test_the_scripted_model_answers_sensibly(said: list[str], answer: str) -> None:
-    assert scripted_answer(messages_of(*said)) == answer
+@from_file("talk", "answer")
+def test_the_scripted_model_answers_sensibly(talk: list[str], answer: str) -> None:
+    assert scripted_answer(messages_of(*talk)) == answer
 
 
-@given(said=st.lists(texts, min_size=1, max_size=6))
-def test_every_line_of_a_scripted_answer_was_sent_or_acknowledges(said: list[str]) -> None:
-    messages = messages_of(*said)
+@given(talk=st.lists(texts, min_size=1, max_size=6))
+def test_every_line_of_a_scripted_answer_was_sent_or_acknowledges(talk: list[str]) -> None:
+    messages = messages_of(*talk)
     answer = "".join(OfflineModel().answer(messages))
     assert answer == scripted_answer(messages)
     assert answer.strip()
     acknowledgements = ("Noted.", "好的，记下了。", "Nothing that I was sent answers this.", "发给我的内容里没有提到。")
-    sent = "\n".join(said[:-1])
+    sent = "\n".join(talk[:-1])
     assert answer in acknowledgements or answer in sent or all(line in sent for line in answer.split("\n"))
 
 
@@ -203,8 +203,8 @@ def test_a_chat_that_is_read_again_is_the_chat_that_went_on(pairs: list[tuple[st
 def test_a_file_that_was_cut_off_anywhere_loses_no_byte_and_goes_on(
     pairs: list[tuple[str, str]], data: st.DataObject
 ) -> None:
-    whole = b"".join(turn_lines(user, assistant) for user, assistant in pairs)
-    cut = whole[: data.draw(st.integers(0, len(whole)))]
+    full = b"".join(turn_lines(user, assistant) for user, assistant in pairs)
+    cut = full[: data.draw(st.integers(0, len(full)))]
     with tempfile.TemporaryDirectory() as folder:
         path, torn = Path(folder, "chat.jsonl"), Path(folder, "chat.jsonl.torn")
         path.write_bytes(cut)
@@ -307,7 +307,7 @@ def test_three_lines_through_a_pipe_are_three_turns(language: str, tmp_path: Pat
         at = lines.index(f"> {question}")
         assert lines[at + 1] == answer
         assert re.fullmatch(STATUS_LINE, lines[at + 2])
-    assert said_in(file) == TALKS[language]
+    assert pairs_in(file) == TALKS[language]
 
 
 STATUS_LINE = (
@@ -320,7 +320,7 @@ STATUS_LINE = (
 def test_blank_lines_are_ignored_and_two_slashes_send_one(tmp_path: Path) -> None:
     file = tmp_path / "chat.jsonl"
     chat("--offline", "--history", file, stdin="\n   \n//etc/hosts 是什么\r\n\u3000\n  //x\n")
-    assert [user for user, _ in said_in(file)] == ["/etc/hosts 是什么", "  /x"]
+    assert [user for user, _ in pairs_in(file)] == ["/etc/hosts 是什么", "  /x"]
 
 
 @from_file("transcript")
@@ -340,7 +340,7 @@ def test_a_torn_file_is_mended_in_one_line(tmp_path: Path) -> None:
     assert done.exit_code == 0
     assert done.stderr.startswith(f"gatekeeper: {file}: the last line was cut off; its ")
     assert done.stderr.count("\n") == 1
-    assert said_in(file) == [("port?", "6380"), ("hello", "Noted.")]
+    assert pairs_in(file) == [("port?", "6380"), ("hello", "Noted.")]
     assert "7aef" in (tmp_path / "chat.jsonl.torn").read_text(encoding="utf-8")
 
 
@@ -352,7 +352,7 @@ def test_a_full_disk_costs_the_turn_and_not_the_chat(tmp_path: Path) -> None:
     done = chat_process("--offline", "--history", file, stdin=stdin, code=limited)
     assert done.returncode == 1
     assert b"no answer: could not be stored: " in done.stdout
-    assert said_in(file) == [("Our port is 6380.", "Noted."), ("hello", "Noted.")]
+    assert pairs_in(file) == [("Our port is 6380.", "Noted."), ("hello", "Noted.")]
 
 
 HOSTILE = "port \x1b[31m\x9b2J\x07\u202eevil\u2066 [bold]x[/] :smile: \x00 end."
@@ -383,9 +383,9 @@ def test_any_locale_and_any_bytes_are_read(environment: dict[str, str], tmp_path
     plain = {"LC_ALL": "", "PYTHONUTF8": "", "PYTHONIOENCODING": ""}
     done = chat_process("--offline", "--history", file, stdin=stdin, **plain | environment)
     assert (done.returncode, done.stderr) == (0, b"")
-    said = said_in(file)
-    assert [user for user, _ in said] == ["我们的缓存用 6380 端口。", "caf\ufffd \ufffd", "缓存用哪个端口？"]
-    assert said[2][1] == "我们的缓存用 6380 端口。"
+    pairs = pairs_in(file)
+    assert [user for user, _ in pairs] == ["我们的缓存用 6380 端口。", "caf\ufffd \ufffd", "缓存用哪个端口？"]
+    assert pairs[2][1] == "我们的缓存用 6380 端口。"
 
 
 @posix
@@ -534,7 +534,7 @@ def test_an_answer_is_shown_as_it_comes_and_an_interrupt_drops_it(
     person.types("\x15Our port is 6380.\r")  # Ctrl-U clears what was recalled
     person.sees("Noted.")
     person.says_goodbye()
-    assert said_in(file) == [("Our port is 6380.", "Noted.")]
+    assert pairs_in(file) == [("Our port is 6380.", "Noted.")]
 
 
 @posix
@@ -551,7 +551,7 @@ def test_the_questions_of_an_earlier_chat_can_be_recalled(sit_down: Callable[...
     person.types("\r")
     person.sees("2 turns kept")
     person.says_goodbye()
-    assert said_in(file)[2][0] == "端口是 \ufffd[31m6380。"
+    assert pairs_in(file)[2][0] == "端口是 \ufffd[31m6380。"
 
 
 @posix
@@ -571,7 +571,7 @@ def test_a_line_can_be_given_up_edited_in_the_middle_and_pasted(
     person.types("\x1b[200~Traceback:\n  第二行\nlast line\x1b[201~\r")
     person.sees(" kept")
     person.says_goodbye()
-    assert [user for user, _ in said_in(file)] == ["端口是 938", "Traceback:\n  第二行\nlast line"]
+    assert [user for user, _ in pairs_in(file)] == ["端口是 938", "Traceback:\n  第二行\nlast line"]
 
 
 @posix
@@ -633,4 +633,4 @@ def test_an_interrupt_ends_a_chat_that_reads_a_pipe(tmp_path: Path) -> None:
     assert (process.returncode, errors) == (130, b"")
     assert b"interrupted; nothing was saved" in rest
     assert b"never asked" not in rest
-    assert said_in(file) == [("hello", "Noted.")]
+    assert pairs_in(file) == [("hello", "Noted.")]

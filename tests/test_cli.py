@@ -151,9 +151,9 @@ def test_every_format_gives_the_selection_of_the_library(
     written: Callable[[Sequence[tuple[str, str]]], str], budget: int, strategy: str
 ) -> None:
     for language, query in QUERIES.items():
-        turns, asked = turns_of(PAIRS[language]), [*PAIRS[language], (query, "")]
+        turns, pairs = turns_of(PAIRS[language]), [*PAIRS[language], (query, "")]
         options = ("--json", "--budget", str(budget), "--strategy", strategy)
-        shown = run("select", "-", f" {query}\n", *options, stdin=written(asked).encode())
+        shown = run("select", "-", f" {query}\n", *options, stdin=written(pairs).encode())
         assert (shown.exit_code, shown.stderr) == (0, "")
         assert json.loads(shown.stdout) == selection_of(turns, f" {query}\n", budget=budget, strategy=strategy)
 
@@ -196,23 +196,23 @@ def test_why_adds_every_candidate_and_the_coverage_of_the_query(language: str, t
     assert not any(pair in added.partition("coverage")[2] for pair in ("口是", "是多"))
 
 
-@from_file("script", "question", "lang", "said")
+@from_file("script", "question", "lang", "notice")
 @pytest.mark.parametrize("command", ["select", "explain"])
 def test_where_no_turn_is_kept_it_says_what_was_found_and_why_the_nearest_are_left_out(
-    command: str, script: str, question: str, lang: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: str, script: str, question: str, lang: str, notice: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "300")
     file, html = tmp_path / "chat.json", tmp_path / "page.html"
     file.write_text(as_list(PAIRS[script][:3]), encoding="utf-8")
     shown = run(command, str(file), question, "--lang", lang)
     assert shown.exit_code == 0
-    assert said in shown.stdout
+    assert notice in shown.stdout
     assert "needed for this question" not in shown.stdout
     pages = [shown.stdout]
     if command == "explain":
         run(command, str(file), question, "--lang", lang, "--html", str(html))
         pages.append(unescape(html.read_text(encoding="utf-8")))
-        assert said in pages[1]
+        assert notice in pages[1]
     for turn_id in range(3):
         why_not = run("explain", str(file), question, "--lang", lang, "--why-not", str(turn_id)).stdout.splitlines()[0]
         assert all(why_not in page for page in pages)

@@ -46,8 +46,8 @@ class Clock:
 
 def shop_talk(turn_count: int) -> Thread:
     turns = ((user(f"When does the {shop} open?"), assistant(f"The {shop} opens at nine. " * 9)) for shop in SHOPS * 9)
-    said = [message for turn in turns for message in turn]
-    return Thread("t1", said[: 2 * turn_count])
+    messages = [message for turn in turns for message in turn]
+    return Thread("t1", messages[: 2 * turn_count])
 
 
 def billed_builder(store: Any, clock: Clock) -> ContextBuilder:
@@ -124,8 +124,8 @@ def test_messages_stand_in_the_order_of_their_appends_whatever_times_they_carry(
     threads = StoredThreads(store)
     texts = [f"{shop}: 九点开门, opens at {at}." for at, shop in enumerate(SHOPS)]
     for at, text in enumerate(texts):
-        said = Message("user", text, id=f"m{at}", created_at=noon - timedelta(hours=at))
-        assert threads.append("t1", [said], expected_seq=at - 1) == at
+        message = Message("user", text, id=f"m{at}", created_at=noon - timedelta(hours=at))
+        assert threads.append("t1", [message], expected_seq=at - 1) == at
     thread = threads.load("t1", min_seq=len(texts) - 1)
     assert [message.text for message in thread.messages] == texts
     context = ContextBuilder(store=store).build(thread, "When does the kite open?", "Be brief.")

@@ -191,9 +191,9 @@ def test_a_pipe_gets_bytes_in_utf_8_whatever_the_locale() -> None:
 def test_doubled_messages_ring_a_bell(language: str, remark: str, tmp_path: Path) -> None:
     file = tmp_path / "chat.json"
     roles = ("user", "assistant")
-    said = [{"role": role, "content": text} for pair in PAIRS for role, text in zip(roles, pair, strict=True)]
-    file.write_text(json.dumps([message for message in said for _ in range(2)]), "utf-8")
+    messages = [{"role": role, "content": text} for pair in PAIRS for role, text in zip(roles, pair, strict=True)]
+    file.write_text(json.dumps([message for message in messages for _ in range(2)]), "utf-8")
     for command in (["select", file, "port?"], ["convert", file, "-", "--to", "pairs"]):
         assert remark in run(*command, LC_ALL=f"{language}.UTF-8", LANGUAGE=language).stderr
-    file.write_text(json.dumps(said), "utf-8")
+    file.write_text(json.dumps(messages), "utf-8")
     assert "follow one of the same speaker" not in run("select", str(file), "port?").stderr

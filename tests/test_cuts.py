@@ -107,8 +107,8 @@ def test_a_needed_turn_that_is_larger_than_the_budget_sends_its_best_part(script
     messages = [*talk(script), user(QUESTION[script])]
     room = cost_of(messages[-1:]) + 60
     off = ContextGatekeeper(config=GatekeeperConfig(trim=False), token_counter=estimate_text_tokens)
-    whole, cut = view_of(messages, token_budget=room, gatekeeper=off), view_of(messages, token_budget=room)
-    assert 0 not in whole.kept
+    full, cut = view_of(messages, token_budget=room, gatekeeper=off), view_of(messages, token_budget=room)
+    assert 0 not in full.kept
     assert cut.tokens <= room
     assert any(FACT[script].strip() in message.text for message in sent(messages, cut))
 

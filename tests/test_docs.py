@@ -222,8 +222,8 @@ def faults_of_install_lines(text: str) -> list[str]:
     lines, faults = text.splitlines(), []
     for number, line in enumerate(lines):
         for found in INSTALL.finditer(line):
-            said = " ".join(lines[max(0, number - 1) : number + 1]).lower()
-            if not any(words in said for words in ("after the first release", "once released", "首次发布之后")):
+            context = " ".join(lines[max(0, number - 1) : number + 1]).lower()
+            if not any(words in context for words in ("after the first release", "once released", "首次发布之后")):
                 faults.append(f"{found[0]}: does not say that it is for after the first release")
             if not re.search(re.escape(f'".{found[1]}"') if found[1] else r"pip install \.\s", text):
                 faults.append(f"{found[0]}: no line for the checkout")

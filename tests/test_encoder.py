@@ -30,14 +30,14 @@ class Model:
 
     def __init__(self, embed: Callable[[Sequence[str]], Any] = by_letters) -> None:
         self.embed = embed
-        self.asked: list[list[str]] = []
+        self.batches: list[list[str]] = []
 
     def __call__(self, texts: Sequence[str], /) -> Any:
-        self.asked.append([*texts])
+        self.batches.append([*texts])
         return self.embed(texts)
 
     def queries(self, texts: Sequence[str], /) -> Any:
-        self.asked.append([*texts])
+        self.batches.append([*texts])
         return by_letters([f"query: {text}" for text in texts])
 
 
@@ -68,14 +68,14 @@ def test_a_text_is_embedded_once() -> None:
     first = encoder.encode(["tea", "绿茶", "tea"])
     assert first.vectors[0] is first.vectors[2]
     assert encoder.encode(["绿茶", "tea", "port"]).vectors[:2] == first.vectors[1::-1]
-    assert model.asked == [["tea", "绿茶"], ["port"]]
+    assert model.batches == [["tea", "绿茶"], ["port"]]
 
 
 def test_questions_go_the_way_of_questions_and_are_cached_apart() -> None:
     model = Model()
     encoder = TextEncoder(model)
     assert encoder.encode(["喝茶"]) != encoder.encode_query("喝茶") == encoder.encode_query("喝茶")
-    assert model.asked == [["喝茶"], ["喝茶"]]
+    assert model.batches == [["喝茶"], ["喝茶"]]
     plain = TextEncoder(by_letters)
     assert plain.encode(["喝茶"]).vectors[0] is plain.encode_query("喝茶").vectors[0]
 
@@ -85,12 +85,12 @@ def test_long_lists_go_in_batches_and_what_came_before_a_failure_stays() -> None
     model = Model(lambda batch: fails(batch) if texts[70] in batch else by_letters(batch))
     encoder = TextEncoder(model)
     vectors, reason = encoder.encode(texts)
-    assert ([len(asked) for asked in model.asked], reason) == ([64, 64], "error: ConnectionError")
+    assert ([len(batch) for batch in model.batches], reason) == ([64, 64], "error: ConnectionError")
     assert all(vectors[:64])
     assert not any(vectors[64:])
     model.embed = by_letters
     assert all(encoder.encode(texts).vectors)
-    assert [len(asked) for asked in model.asked] == [64, 64, 64, 64, 8]
+    assert [len(batch) for batch in model.batches] == [64, 64, 64, 64, 8]
 
 
 @pytest.mark.parametrize(
@@ -148,10 +148,10 @@ def test_calls_within_a_common_limit_share_it() -> None:
     deadline = time.monotonic() + 20.0
     while encoder.encode(["tea", "绿茶"]).reason and time.monotonic() < deadline:
         time.sleep(0.01)
-    left = waits.left_seconds
+    seconds = waits.left_seconds
     with waiting_within(waits):
         assert encoder.encode(["tea", "绿茶"]).reason == ""
-    assert waits.left_seconds == left
+    assert waits.left_seconds == seconds
 
 
 def test_the_cache_is_bounded_and_an_answer_is_whole_without_it() -> None:
@@ -160,7 +160,7 @@ def test_the_cache_is_bounded_and_an_answer_is_whole_without_it() -> None:
     assert all(encoder.encode(texts).vectors)
     assert len(encoder._cache) == 10
     assert all(encoder.encode(texts[-5:]).vectors)
-    assert len(model.asked) == 2
+    assert len(model.batches) == 2
     bare = TextEncoder(model, max_texts=0)
     assert bare.encode(texts[:3]) == bare.encode(texts[:3]) == encoder.encode(texts[:3])
     assert len(bare._cache) == 0
@@ -175,7 +175,7 @@ def test_a_calibration_is_worked_out_once_and_tried_again_after_a_failure() -> N
     assert 0.0 < mean < 1.0
     assert 0.0 < deviation < 1.0
     assert encoder.calibration == (mean, deviation)
-    assert [len(asked) for asked in model.asked] == [20, 20]
+    assert [len(batch) for batch in model.batches] == [20, 20]
 
 
 def test_a_deep_copy_shares_everything_and_a_pickle_has_the_settings() -> None:

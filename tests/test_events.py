@@ -31,7 +31,7 @@ ELSEWHERE = {
 secrets = st.text("QXZÄß密钥码令牌Ωж", min_size=5, max_size=12)
 
 
-def told(secret: str, script: str) -> list[logging.LogRecord]:
+def records_of(secret: str, script: str) -> list[logging.LogRecord]:
     turns, question = TALKS[script]
     with tempfile.TemporaryDirectory() as folder, everything_told() as records:
         tell_everything(secret, turns, question, Path(folder))
@@ -40,7 +40,7 @@ def told(secret: str, script: str) -> list[logging.LogRecord]:
 
 @pytest.fixture(scope="module", params=TALKS)
 def records(request: pytest.FixtureRequest) -> list[logging.LogRecord]:
-    return told("QX密ZΩ钥", request.param)
+    return records_of("QX密ZΩ钥", request.param)
 
 
 def test_every_record_fits_its_event(records: list[logging.LogRecord]) -> None:
@@ -61,7 +61,7 @@ def written(record: logging.LogRecord) -> str:
 
 @given(secrets, st.sampled_from(sorted(TALKS)))
 def test_no_record_holds_any_text(secret: str, script: str) -> None:
-    for record in told(secret, script):
+    for record in records_of(secret, script):
         for character in secret:
             assert character not in written(record), (event_of(record).key, written(record))
 

@@ -32,9 +32,9 @@ def test_the_grid_says_of_each_anchor_what_the_selection_says(query: str, strate
     selection = explained(query, budget=800, strategy=strategy)
     grid = grid_of(selection)
     assert grid.turn_ids == tuple(turn.turn_id for turn in selection.turns)
-    held = {anchor for anchor, row in zip(grid.anchors, grid.counts, strict=True) if any(row)}
-    assert held == set(selection.covered)
-    assert set(grid.anchors) - held == set(selection.uncovered)
+    matches = {anchor for anchor, row in zip(grid.anchors, grid.counts, strict=True) if any(row)}
+    assert matches == set(selection.covered)
+    assert set(grid.anchors) - matches == set(selection.uncovered)
 
 
 @each_question
@@ -52,9 +52,9 @@ def test_near_misses_stand_by_what_would_keep_them_and_each_sentence_once(query:
 def test_a_turn_that_shares_nothing_names_what_would_find_it() -> None:
     selection = explained(QUESTIONS[3].text)
     decision = next(selection.decision(at) for at in range(41) if selection.decision(at).why == "no_shared_anchor")
-    said = why_not(decision, ENGLISH, query=selection.query)
-    assert said.startswith(f"Turn {decision.turn_id} is left out because it shares nothing with the question.")
-    assert all(anchor in said for anchor in decision.kept_with)
+    sentence = why_not(decision, ENGLISH, query=selection.query)
+    assert sentence.startswith(f"Turn {decision.turn_id} is left out because it shares nothing with the question.")
+    assert all(anchor in sentence for anchor in decision.kept_with)
 
 
 @given(
@@ -66,7 +66,7 @@ def test_a_turn_that_shares_nothing_names_what_would_find_it() -> None:
 def test_every_turn_has_a_sentence_in_both_languages(query: str, turn_id: int, budget: int, strategy: str) -> None:
     decision = explained(query, budget=budget, strategy=strategy).decision(turn_id)
     for texts, name in ((ENGLISH, f"Turn {turn_id} is "), (CHINESE, f"第 {turn_id} 轮")):
-        said = why_not(decision, texts, query=query)
-        assert said.startswith(name)
-        assert len(said.splitlines()) == 1
-        assert not set("{}\x00\ud800\u202e") & set(said)
+        sentence = why_not(decision, texts, query=query)
+        assert sentence.startswith(name)
+        assert len(sentence.splitlines()) == 1
+        assert not set("{}\x00\ud800\u202e") & set(sentence)

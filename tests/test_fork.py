@@ -47,11 +47,11 @@ class Worker:
 
     def work(self, who: str) -> BuiltContext:
         """Append, lay down a constraint, put a result aside and build."""
-        said = [
+        messages = [
             Message("user", f"Which port has {who}?", id=f"{who}.q"),
             Message("assistant", "端口 6380", id=f"{who}.a"),
         ]
-        seq = self.threads.append("t1", said)
+        seq = self.threads.append("t1", messages)
         thread = self.threads.load("t1", user="ann", min_seq=seq)
         self.builder.constraints.set(thread, f"rule of {who}", "说中文")
         aside = self.results.compress(f"# {who}\n{CODE}", thread_id="t1")
@@ -153,7 +153,7 @@ def test_a_child_that_was_forked_in_the_middle_of_a_build_builds(part: str) -> N
     )
     builder = ContextBuilder(config, store=HangingStore(hang), tool_results=results, embedder=embedder)
     talk = Thread(
-        "t1", [Message(*said) for at in range(30) for said in (("user", f"port {at}?"), ("assistant", "端口 63"))]
+        "t1", [Message(*pair) for at in range(30) for pair in (("user", f"port {at}?"), ("assistant", "端口 63"))]
     )
 
     def work(who: str) -> tuple[Any, ...]:

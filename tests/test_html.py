@@ -48,7 +48,7 @@ def explanation_html(
     texts: Texts = ENGLISH,
     budget: int = 4000,
     strategy: str = "gate",
-    asked: int | None = None,
+    turn_id: int | None = None,
     sent: tuple[int, ...] = (),
 ) -> str:
     from gatekeeper_cli.html.pages import explanation_page
@@ -56,7 +56,7 @@ def explanation_html(
     gatekeeper = ContextGatekeeper(budget, config=GatekeeperConfig(strategy=strategy))  # type: ignore[arg-type]
     gatekeeper.sync(turns := turns_of(pairs))
     selection = gatekeeper.explain(query)
-    decision = None if asked is None else selection.decision(asked)
+    decision = None if turn_id is None else selection.decision(turn_id)
     return explanation_page(selection, turns, decision=decision, name="chat", texts=texts, sent=sent)
 
 
@@ -89,7 +89,7 @@ class Seen(HTMLParser):
 
 PAGES = {
     "timeline": lambda texts: timeline_html(TALK, texts=texts),
-    "explanation": lambda texts: explanation_html(TALK, QUESTIONS[4].text, texts=texts, asked=3, budget=300),
+    "explanation": lambda texts: explanation_html(TALK, QUESTIONS[4].text, texts=texts, turn_id=3, budget=300),
 }
 
 
@@ -126,13 +126,13 @@ def test_the_policy_allows_the_inline_style_and_script_and_nothing_else(page: st
 
 
 def test_hostile_texts_are_text() -> None:
-    calm = timeline_html(PAIRS["mixed"]), explanation_html(PAIRS["mixed"], "port", asked=0)
+    calm = timeline_html(PAIRS["mixed"]), explanation_html(PAIRS["mixed"], "port", turn_id=0)
     plain = {tag for page in calm for tag in Seen(page).tags}
     pairs = [(f"{at} {HOSTILE}", f"{HOSTILE} {at}") for at in range(6)]
     for page in (
         timeline_html(pairs, name=HOSTILE),
-        explanation_html(pairs, f"{HOSTILE} `</style>` port 端口", asked=0),
-        explanation_html(pairs, HOSTILE, texts=CHINESE, budget=3, strategy="fill", asked=5),
+        explanation_html(pairs, f"{HOSTILE} `</style>` port 端口", turn_id=0),
+        explanation_html(pairs, HOSTILE, texts=CHINESE, budget=3, strategy="fill", turn_id=5),
     ):
         seen = Seen(page)
         assert set(seen.tags) <= plain
@@ -146,7 +146,7 @@ def test_hostile_texts_are_text() -> None:
 
 @given(text=st.text(st.characters(codec=None), max_size=60))
 def test_no_text_adds_a_mark(text: str) -> None:
-    calm, seen = (Seen(explanation_html([("port", said)], "port", asked=0)) for said in ("port", f"port {text}"))
+    calm, seen = (Seen(explanation_html([("port", reply)], "port", turn_id=0)) for reply in ("port", f"port {text}"))
     assert len(seen.tags) == len(calm.tags)
 
 
@@ -222,23 +222,23 @@ def test_what_is_sent_comes_first_then_what_is_left_out_and_the_scores_behind_a_
     gatekeeper, query = ContextGatekeeper(60), QUESTIONS[4].text
     gatekeeper.sync(turns_of(TALK))
     selection = gatekeeper.explain(query)
-    page = unescape(explanation_html(TALK, query, budget=60, asked=3))
-    sent, left, scores = re.split("What was left out, and why|<details class=.part.>", page)
-    sent_ids, left_ids = ([*map(int, re.findall(r'<li id="t(\d+)"', part))] for part in (sent, left))
+    page = unescape(explanation_html(TALK, query, budget=60, turn_id=3))
+    sent, rest, scores = re.split("What was left out, and why|<details class=.part.>", page)
+    sent_ids, rest_ids = ([*map(int, re.findall(r'<li id="t(\d+)"', part))] for part in (sent, rest))
     assert sent_ids == [turn.turn_id for turn in selection.turns if turn.trimmed] != []
-    assert {*left_ids} >= {one.turn_id for one in selection.decisions if one.outcome == "dropped"}
+    assert {*rest_ids} >= {one.turn_id for one in selection.decisions if one.outcome == "dropped"}
     for turn in selection.turns:  # the excerpt, and the whole turn behind it
         assert 0 < sent.index(turn.assistant) < sent.index(CONVERSATION[turn.turn_id][1])
     assert why_not(selection.decision(3), ENGLISH, query=query) in sent
     for reason, turns in near_groups(selection, ENGLISH):
-        assert all(f'>Turn {at}</a> <b dir="auto">{text}</b>' in left.partition(reason)[2] for at, text in turns)
-    assert [bool(re.search("need 0[.]|<table", part)) for part in (sent, left, scores)] == [False, False, True]
+        assert all(f'>Turn {at}</a> <b dir="auto">{text}</b>' in rest.partition(reason)[2] for at, text in turns)
+    assert [bool(re.search("need 0[.]|<table", part)) for part in (sent, rest, scores)] == [False, False, True]
 
 
 @pytest.mark.parametrize("texts", [ENGLISH, CHINESE], ids=["en", "zh"])
 def test_no_saving_is_a_headline_where_something_may_be_missing(texts: Texts) -> None:
-    asked = [(PAIRS["mixed"], "zebra quagga"), *((TALK, question.text) for question in QUESTIONS)]
-    pages = [explanation_html(talk, query, texts=texts) for talk, query in asked]
+    cases = [(PAIRS["mixed"], "zebra quagga"), *((TALK, question.text) for question in QUESTIONS)]
+    pages = [explanation_html(talk, query, texts=texts) for talk, query in cases]
     pages += [drawn([(9000, 9, tokens), (9000, 9, 0)], texts)[0] for tokens in (0, 1)]
     assert [texts("saved") in page for page in pages] == [False] * 9 + [True]
     assert ("<dd>1.00" in pages[0], any("100.0 %" in page for page in pages)) == (False, False)
@@ -247,8 +247,8 @@ def test_no_saving_is_a_headline_where_something_may_be_missing(texts: Texts) ->
 def test_turns_that_are_sent_beside_the_selection_are_among_those_sent_and_nowhere_else() -> None:
     for beside, line in (((40,), "Left out: 3. of 41 turns"), (tuple(range(41)), "Nothing is left out.")):
         page = explanation_html(TALK, QUESTIONS[4].text, budget=300, sent=beside)
-        sent, left = (re.findall(r'<li id="t(\d+)"', part) for part in page.split("What was left out, and why"))
-        assert {*map(str, beside)} <= {*sent} <= {*map(str, range(41))} - {*left}
+        sent, rest = (re.findall(r'<li id="t(\d+)"', part) for part in page.split("What was left out, and why"))
+        assert {*map(str, beside)} <= {*sent} <= {*map(str, range(41))} - {*rest}
         assert re.search(line, page)
 
 
@@ -257,9 +257,9 @@ def test_turns_that_are_sent_beside_the_selection_are_among_those_sent_and_nowhe
 def test_a_page_is_called_by_the_title_of_its_conversation(command: str, title: str, tmp_path: Path) -> None:
     file, page = tmp_path / "chat.md", tmp_path / "page.html"
     file.write_text(f"# {title}\n\n## User\n\nport 端口?\n\n## Assistant\n\n6380\n", encoding="utf-8")
-    asked = ["port?"] if command == "explain" else []
-    assert run(command, file, *asked, "--html", page).stderr == ""
+    arguments = ["port?"] if command == "explain" else []
+    assert run(command, file, *arguments, "--html", page).stderr == ""
     assert re.search(f"<h1[^>]*>{title}<|· {title}", page.read_text(encoding="utf-8"))
     file.write_text(file.read_text(encoding="utf-8").partition("\n\n")[2], encoding="utf-8")
-    run(command, file, *asked, "--html", page)
+    run(command, file, *arguments, "--html", page)
     assert "chat.md" in page.read_text(encoding="utf-8")

@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.cli, pytest.mark.browser]
 DEMO = list(CONVERSATION)
 
 
-explanation_html = partial(test_html.explanation_html, budget=300, asked=0)
+explanation_html = partial(test_html.explanation_html, budget=300, turn_id=0)
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ BY_SUBJECT = TinyEmbedder("by-subject")
 def chat(tmp_path: Path) -> str:
     file = tmp_path / "chat.jsonl"
     file.write_text(
-        "".join(json.dumps({"user": user, "assistant": said}) + "\n" for user, said in CONVERSATION), "utf-8"
+        "".join(json.dumps({"user": user, "assistant": answer}) + "\n" for user, answer in CONVERSATION), "utf-8"
     )
     return str(file)
 

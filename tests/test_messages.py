@@ -76,8 +76,8 @@ def test_a_dict_of_any_time_is_read_as_the_message_of_today() -> None:
     ]
     foreign = {"cost": 0.5, "labels": ["a"], "nothing": None, "source": "mail"}
     read = Message.from_dict({"role": "assistant", "content": None, "tool_calls": calling, "metadata": foreign})
-    made = ToolCall("c1", "f", '{ "b": 1 }'), ToolCall("c2", "", '{"z":"城市","a":[1,null]}'), ToolCall("c3", "", "")
-    assert read == Message("assistant", "", tool_calls=made, metadata={"source": "mail"})
+    calls = ToolCall("c1", "f", '{ "b": 1 }'), ToolCall("c2", "", '{"z":"城市","a":[1,null]}'), ToolCall("c3", "", "")
+    assert read == Message("assistant", "", tool_calls=calls, metadata={"source": "mail"})
     assert Message.from_dict({"role": "developer", "content": "x", "metadata": "free text"}) == system("x")
     assert Message.from_dict({"role": "user", "content": "x", "thinking": "only a model's is signed"}) == user("x")
     assert Message.from_dict({"role": "function", "content": "x", "name": "f"}).tool_call_id == "f"
@@ -383,12 +383,12 @@ def test_what_the_model_thought_aloud_is_not_searched(thinking: str, answer: str
 
 @pytest.mark.parametrize("answer", ["端口是 6380。", "The port is 6380.", "用 6380 port。", ""])
 def test_a_question_is_answered_by_what_the_assistant_says_without_a_call(answer: str) -> None:
-    question, said = Message("user", "哪个端口 port?"), Message("assistant", answer)
+    question, reply = Message("user", "哪个端口 port?"), Message("assistant", answer)
     calling = Message("assistant", answer, tool_calls=(ToolCall("c1", "look", "{}"),))
     result, note = Message("tool", "6380", tool_call_id="c1"), Message("system", "Be brief.")
-    assert [is_answer(one) for one in (question, said, calling, result, note)] == [False, True, False, False, False]
-    answered = [[question, said], [question, said, note], [said], [question, calling, result, said]]
-    waiting = [[], [note], [question], [said, question, note], [question, calling], [question, calling, result]]
+    assert [is_answer(one) for one in (question, reply, calling, result, note)] == [False, True, False, False, False]
+    answered = [[question, reply], [question, reply, note], [reply], [question, calling, result, reply]]
+    waiting = [[], [note], [question], [reply, question, note], [question, calling], [question, calling, result]]
     assert all(map(is_answered, answered))
     assert not any(map(is_answered, waiting))
 
@@ -404,8 +404,8 @@ def test_the_language_of_a_conversation_is_that_of_its_first_question_with_a_wor
 @example([user("a"), result("c"), replace(user("b"), metadata={BESIDE_RESULTS: True})], 1)
 @given(st.lists(marked_messages, max_size=12), st.integers(0, 5))
 def test_the_last_turns_are_those_at_the_end_of_all_turns(messages: list[Message], count: int) -> None:
-    whole = [turn._replace(preamble=()) for turn in group_turns(messages)]
-    assert [turn._replace(preamble=()) for turn in last_turns(messages, count)] == whole[max(0, len(whole) - count) :]
+    turns = [turn._replace(preamble=()) for turn in group_turns(messages)]
+    assert [turn._replace(preamble=()) for turn in last_turns(messages, count)] == turns[max(0, len(turns) - count) :]
 
 
 @given(st.text("a中", max_size=9), st.text("a中", max_size=9), st.booleans())

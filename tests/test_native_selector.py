@@ -14,7 +14,7 @@ from tests.native_lists import FORMATS, Native, talk
 Item = dict[str, Any]
 
 
-def said(text: str, answer: str = "Noted.") -> list[Item]:
+def exchange(text: str, answer: str = "Noted.") -> list[Item]:
     return [{"role": "user", "content": text}, {"role": "assistant", "content": answer}]
 
 
@@ -23,13 +23,13 @@ TALKS = {
     "chinese": ("我们的缓存监听 6380 端口。", "缓存监听哪个端口？"),
     "mixed": ("我们的 Redis cache 用 6380 端口。", "Redis cache 用哪个端口？"),
 }
-FILLER = [item for number in range(8) for item in said(f"Bread {number} rises for two hours, 面包发酵。" * 9)]
+FILLER = [item for number in range(8) for item in exchange(f"Bread {number} rises for two hours, 面包发酵。" * 9)]
 CONFIG = HistoryConfig(token_budget=300, passthrough_below=0, on_error="raise")
 
 
 @pytest.mark.parametrize(("fact", "question"), TALKS.values(), ids=TALKS)
 def test_the_fact_comes_back_as_the_callers_own_object(fact: str, question: str) -> None:
-    items = [*said(fact), *FILLER, {"role": "user", "content": question}]
+    items = [*exchange(fact), *FILLER, {"role": "user", "content": question}]
     selector = NativeSelector(CONFIG)
     sent, view = selector.select(items, model="gpt-4o")
     assert selector.last_view is view
@@ -56,7 +56,7 @@ def test_every_format_is_read_and_a_grown_list_goes_on(native: Native) -> None:
 def test_an_unnamed_list_goes_on_with_the_conversation_that_it_begins_with() -> None:
     selector = NativeSelector(CONFIG)
     paid = []
-    for items in (said("Hello"), said("Hello", "Hi!"), [*said("Hello"), *said("Is it raining?")]):
+    for items in (exchange("Hello"), exchange("Hello", "Hi!"), [*exchange("Hello"), *exchange("Is it raining?")]):
         _, view = selector.select(items, model="gpt-4o")
         assert view.bill is not None
         paid.append(view.bill.everything_paid)
@@ -66,7 +66,7 @@ def test_an_unnamed_list_goes_on_with_the_conversation_that_it_begins_with() -> 
 
 def test_threads_of_two_tenants_share_nothing() -> None:
     selector = NativeSelector(CONFIG)
-    items = [*said("Hello"), {"role": "user", "content": "Again"}]
+    items = [*exchange("Hello"), {"role": "user", "content": "Again"}]
     for tenant in ("one", "two"):
         selector.select(items, thread="same", tenant=tenant)
     views = [selector.threads.view_of("same", tenant=tenant) for tenant in ("one", "two", "three")]
@@ -76,7 +76,7 @@ def test_threads_of_two_tenants_share_nothing() -> None:
 
 
 def test_in_shadow_mode_everything_is_sent() -> None:
-    items = [*FILLER, *said("Our port is 6380."), {"role": "user", "content": "Hm?"}]
+    items = [*FILLER, *exchange("Our port is 6380."), {"role": "user", "content": "Hm?"}]
     sent, view = NativeSelector(HistoryConfig(token_budget=100, shadow=True)).select(items)
     assert sent == items
     assert view.left_out
@@ -84,7 +84,7 @@ def test_in_shadow_mode_everything_is_sent() -> None:
 
 def test_a_call_names_its_conversation_so_that_usage_can_be_reported() -> None:
     selector = NativeSelector(CONFIG)
-    items = [*said("Hello"), {"role": "user", "content": "Again"}]
+    items = [*exchange("Hello"), {"role": "user", "content": "Again"}]
     calls = [selector.call(items[:1], model="gpt-4o"), selector.call(items, model="gpt-4o")]
     assert calls[0].thread == calls[1].thread
     before = selector.threads.policy_of(calls[1].thread)

@@ -71,8 +71,8 @@ def selection(pairs: list[tuple[str, str]], query: str, **settings: Any) -> Sele
 
 
 def built(pairs: list[tuple[str, str]], prompt: str) -> BuiltContext:
-    said = [Message(role, text) for pair in pairs for role, text in zip(("user", "assistant"), pair, strict=True)]
-    return ContextBuilder().build(Thread("t", tuple(said)), prompt, "Be brief.")
+    messages = [Message(role, text) for pair in pairs for role, text in zip(("user", "assistant"), pair, strict=True)]
+    return ContextBuilder().build(Thread("t", tuple(messages)), prompt, "Be brief.")
 
 
 @pytest.mark.parametrize("language", PAIRS)

@@ -110,9 +110,9 @@ def test_a_selection_is_its_three_stages_in_order(script: str, watching: Watchin
 @pytest.mark.parametrize("script", TALKS)
 def test_a_build_is_look_ups_and_assembly_with_the_selection_inside(script: str, watching: Watching) -> None:
     turns, question = TALKS[script]
-    said = [message for user, answer in turns * 9 for message in (Message("user", user), Message("assistant", answer))]
+    talk = [message for user, answer in turns * 9 for message in (Message("user", user), Message("assistant", answer))]
     built = ContextBuilder(ContextBuilderConfig(history=HistoryConfig(keep_newest=3, passthrough_below=0))).build(
-        Thread("t1", said), question, "Be brief."
+        Thread("t1", talk), question, "Be brief."
     )
     assert "build > build.look_ups > summary" in watching.paths
     assert "build > build.assembly > history > history.past" in watching.paths
@@ -129,13 +129,13 @@ def test_an_observer_that_raises_stops_nothing_and_is_named(at_end: bool, watchi
             seen.tell(gate_facts)
     finally:
         remove_observer(observer)
-    told = [record for record in records if event_of(record).key == "observer_failed"]
-    assert [facts_of(record) for record in told] == [{"error": "LookupError"}]
+    failures = [record for record in records if event_of(record).key == "observer_failed"]
+    assert [facts_of(record) for record in failures] == [{"error": "LookupError"}]
     assert "secret" not in str([vars(record) for record in records])
     assert [key for key, _ in watching.seen] == ["selection.gate"]
 
 
-TOLD = """
+SCRIPT = """
 from gatekeeper_core.events import MISS
 from gatekeeper_core.observation import tell
 tell(MISS, part="summary", status="late", reason="")
@@ -145,7 +145,7 @@ tell(MISS, part="summary", status="late", reason="")
 @pytest.mark.parametrize(
     ("code", "output"),
     [
-        (TOLD, ""),
+        (SCRIPT, ""),
         ("import sys; from gatekeeper_core import ContextGatekeeper; print('logging' in sys.modules)", "False\n"),
     ],
     ids=["a warning", "the selection"],

@@ -48,7 +48,7 @@ Result = TypeVar("Result")
 
 TENANT = "default"
 ANN = MemoryScope(TENANT, "ann")
-SAID = (
+PAIRS = (
     ("Which port does the Redis cache of depot {0} listen on?", "We decided that it listens on port 63{0}."),
     ("{0}号仓库的酸面包要发酵多久？", "在二十六度下发酵 {0} 个小时。"),
     ("换个话题，choir 的 minutes 第 {0} 份谁负责？", "第 {0} 份 minutes 由 Marta 负责，until Friday."),
@@ -154,9 +154,9 @@ class TwoWorlds(RuleBasedStateMachine):
         """Return so many turns that nobody has said before."""
         turns = []
         for number in (next(self.numbers) for _ in range(size)):
-            asked, answered = SAID[number % len(SAID)]
-            turns += [Message("user", asked.format(number), id=f"{number}.q")]
-            turns += [Message("assistant", answered.format(number), id=f"{number}.a")]
+            question, answer = PAIRS[number % len(PAIRS)]
+            turns += [Message("user", question.format(number), id=f"{number}.q")]
+            turns += [Message("assistant", answer.format(number), id=f"{number}.a")]
         return turns
 
     @rule(name=names, sizes=sizes, is_repeated=st.booleans(), way=ways)
@@ -224,25 +224,25 @@ class TwoWorlds(RuleBasedStateMachine):
     @rule(questions=st.tuples(*[st.sampled_from(QUESTIONS)] * 2), readers=several, way=ways)
     def read(self, questions: tuple[str, str], readers: int, way: str) -> None:
         """One question to each thread, asked several times, beside everything else that reads."""
-        asked = list(zip(("t1", "t2"), questions, strict=True))
+        requests = list(zip(("t1", "t2"), questions, strict=True))
         build = "build" if way == "threads" else "build_awaited"
 
         def builds(world: World) -> list[Callable[[], Any]]:
-            return [partial(getattr(world, build), *each) for each in asked * readers]
+            return [partial(getattr(world, build), *each) for each in requests * readers]
 
         def others(world: World) -> list[Callable[[], Any]]:
-            found: list[Callable[[], Any]] = [partial(world.view, *each) for each in asked * 2]
-            found += [partial(world.store.read_messages, TENANT, name) for name, _ in asked]
+            found: list[Callable[[], Any]] = [partial(world.view, *each) for each in requests * 2]
+            found += [partial(world.store.read_messages, TENANT, name) for name, _ in requests]
             return [*found, *(partial(world.memory.search, ANN, question) for question in questions)]
 
         built = 2 * readers
         found = at_once(way, [*builds(self.many), *others(self.many)])
         wanted = [call() for call in (*builds(self.one), *others(self.one))]
         assert found[built:] == wanted[built:]
-        for at, (name, _) in enumerate(asked):
+        for at, (name, _) in enumerate(requests):
             # What was not saved of a forgotten thread, one of the builds behind it tells: which one is a matter of chance.
-            told = messages_and_trace_but_misses_of if name in self.refused else messages_and_trace_of
-            for each in (told, attrgetter("trace.prefix_tokens", "trace.prefix_share")):
+            outcome = messages_and_trace_but_misses_of if name in self.refused else messages_and_trace_of
+            for each in (outcome, attrgetter("trace.prefix_tokens", "trace.prefix_share")):
                 assert set(map(each, found[at:built:2])) <= set(map(each, wanted[at:built:2]))
         self.many.settle()
         self.one.settle()

@@ -220,9 +220,9 @@ def test_neither_the_page_nor_its_worker_can_reach_another_host(
             other.settimeout(0.2)
             with pytest.raises(TimeoutError):
                 other.accept()
-        assert any("Content Security Policy" in said for said in opened.said)
-        opened.said.clear()
-        opened.asked.clear()  # playwright counts what the policy has stopped
+        assert any("Content Security Policy" in line for line in opened.messages)
+        opened.messages.clear()
+        opened.requests.clear()  # playwright counts what the policy has stopped
         opened.close()
     finally:
         running.stop()
@@ -253,9 +253,9 @@ def test_without_npm_the_page_says_that_it_has_no_playground(
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(pack, "NPM_FOLDER", tmp_path / "npm")
     assert pack.pyodide_folder() is None
-    for language, said in (("en", "has no playground, because npm was missing"), ("zh", "构建时没有 npm")):
+    for language, notice in (("en", "has no playground, because npm was missing"), ("zh", "构建时没有 npm")):
         html = pack.playground_page(language, content="<p>Below</p>", files={})
-        assert said in html
+        assert notice in html
         assert "<script" not in html
         assert "<form" not in html
 
@@ -272,7 +272,7 @@ def test_what_npm_brings_is_fixed_by_hashes_and_names_no_host() -> None:
 
 def test_every_text_is_there_in_both_languages_and_is_used() -> None:
     table = json.loads((FOLDER / "texts.json").read_text(encoding="utf-8"))
-    assert all(len(said) == 2 and all(said) for said in table.values())
+    assert all(len(texts) == 2 and all(texts) for texts in table.values())
     sources = "".join((FOLDER / name).read_text(encoding="utf-8") for name in ("page.html.j2", "playground.js"))
     used = set(re.findall(r'say\("(\w+)"', sources)) | {f"example_{name}" for name in ("english", "chinese", "agent")}
     assert used - {"example_"} == set(table)

@@ -59,7 +59,7 @@ fragments = st.lists(st.sampled_from(WORDS), max_size=14)
 texts = st.one_of(
     fragments.map(" ".join),
     fragments.map("".join),
-    st.tuples(fragments, st.integers(1, 40)).map(lambda made: "".join(made[0]) * made[1]),
+    st.tuples(fragments, st.integers(1, 40)).map(lambda pair: "".join(pair[0]) * pair[1]),
     st.text(max_size=30),
 )
 conversations = st.lists(st.tuples(texts, texts), max_size=12)
@@ -136,12 +136,12 @@ def test_a_budget_for_one_call_is_kept_as_the_configured_one_is(
 # --- a wrong verdict is cheap
 
 
-TOLD = [
+TURNS = [
     ("Redis 用哪个端口？", "Redis 用 6380 端口，密码在 vault 里。"),
     ("我们的缓存穿透怎么防？", "用布隆过滤器，缓存空值 60 秒。"),
     ("The api-gateway returns ERR-4035, why?", "ERR-4035 means the upstream certificate expired."),
 ]
-ASKED = ["Redis 的端口是 6380 吗？", "布隆过滤器防缓存穿透", "What exactly does ERR-4035 mean?"]
+QUESTIONS = ["Redis 的端口是 6380 吗？", "布隆过滤器防缓存穿透", "What exactly does ERR-4035 mean?"]
 FILLER = st.lists(
     st.sampled_from(
         [("How long does sourdough proof?", "Twelve hours."), ("红烧肉炖多久？", "一个小时。"), ("Nice.", "Yes.")]
@@ -161,8 +161,8 @@ def test_a_turn_that_holds_most_of_a_question_survives_any_verdict(
     at: int, filler: Pairs, opening: str, budget: int
 ) -> None:
     """000-19b, 000-30: whatever the gate says, and however many newer turns there are."""
-    turns = [TOLD[at], *filler]
-    selection = gatekeeper_of(turns, token_budget=budget).explain(opening + ASKED[at])
+    turns = [TURNS[at], *filler]
+    selection = gatekeeper_of(turns, token_budget=budget).explain(opening + QUESTIONS[at])
     assert 0 in {turn.turn_id for turn in selection.turns}, selection.gate
 
 
@@ -265,11 +265,11 @@ def test_without_trimming_every_kept_turn_is_whole(turns: Pairs, query: str, bud
 @given(conversations, texts, texts)
 def test_selecting_changes_nothing(turns: Pairs, query: str, other: str) -> None:
     """000-45: the same answer twice, and the state afterwards is that of a gatekeeper that was never asked."""
-    asked, quiet = gatekeeper_of(turns), gatekeeper_of(turns)
-    first = asked.explain(query).to_dict()
-    asked.select(other)
-    assert asked.explain(query).to_dict() == first
-    assert state_of(asked, [query, other]) == state_of(quiet, [query, other])
+    gatekeeper, quiet = gatekeeper_of(turns), gatekeeper_of(turns)
+    first = gatekeeper.explain(query).to_dict()
+    gatekeeper.select(other)
+    assert gatekeeper.explain(query).to_dict() == first
+    assert state_of(gatekeeper, [query, other]) == state_of(quiet, [query, other])
 
 
 @given(conversations, texts, texts)
@@ -355,9 +355,9 @@ SUMMED: dict[str, Callable[[], object]] = {
 }
 
 
-@pytest.mark.parametrize("made", SUMMED.values(), ids=SUMMED)
+@pytest.mark.parametrize("compute", SUMMED.values(), ids=SUMMED)
 def test_no_answer_depends_on_how_a_version_of_python_sums_floats(
-    monkeypatch: pytest.MonkeyPatch, made: Callable[[], object]
+    monkeypatch: pytest.MonkeyPatch, compute: Callable[[], object]
 ) -> None:
     """From Python 3.12 on, `sum` of floats carries the error along; of two floats it never differs."""
 
@@ -369,7 +369,7 @@ def test_no_answer_depends_on_how_a_version_of_python_sums_floats(
     for name, module in list(sys.modules.items()):
         if name.startswith("gatekeeper_core"):
             monkeypatch.setattr(module, "sum", checked, raising=False)
-    made()
+    compute()
 
 
 # --- the topic map and the verdicts

@@ -75,16 +75,16 @@ def number(text: str) -> float:
 
 def defaults_of(value: object) -> dict[str, object]:
     """Return what a class or a function holds: class attributes, and the defaults of fields and arguments."""
-    held = dict(vars(value)) if isinstance(value, type) else {}
-    function = held.get("__init__", value)
+    attributes = dict(vars(value)) if isinstance(value, type) else {}
+    function = attributes.get("__init__", value)
     arguments = inspect.signature(function).parameters if inspect.isfunction(function) else {}
-    return held | {name: argument.default for name, argument in arguments.items()}
+    return attributes | {name: argument.default for name, argument in arguments.items()}
 
 
 @cache
 def numbers_of_the_core() -> dict[str, list[tuple[str, float]]]:
     """Return by plain name the modules, classes and functions that hold a number of that name, each with its number."""
-    held: dict[str, list[tuple[str, float]]] = defaultdict(list)
+    numbers: dict[str, list[tuple[str, float]]] = defaultdict(list)
     for module in pkgutil.walk_packages(gatekeeper_core.__path__, f"{gatekeeper_core.__name__}."):
         values = vars(importlib.import_module(module.name))
         own = {name: value for name, value in values.items() if getattr(value, "__module__", "") == module.name}
@@ -92,15 +92,15 @@ def numbers_of_the_core() -> dict[str, list[tuple[str, float]]]:
         for holder, defaults in holders:
             for name, default in defaults.items():
                 if isinstance(default, (int, float)) and not isinstance(default, bool):
-                    held[plain(name)].append((holder, default))
-    return held
+                    numbers[plain(name)].append((holder, default))
+    return numbers
 
 
 def numbers_of(name: str) -> set[float]:
     """Return what the code holds under a name, as "short_tokens", "GatekeeperConfig.new_above" or "planner.LEAST_NEED"."""
     holder, _, last = name.rpartition(".")
-    held = numbers_of_the_core().get(plain(last), [])
-    return {value for owner, value in held if not holder or owner == holder}
+    numbers = numbers_of_the_core().get(plain(last), [])
+    return {value for owner, value in numbers if not holder or owner == holder}
 
 
 def wrong_numbers(rule: str) -> list[str]:

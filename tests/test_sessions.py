@@ -69,7 +69,7 @@ def export(file: Path, *conversations: list[dict[str, str]]) -> Path:
     return file
 
 
-SAID = [{"from": "human", "value": "缓存 port?"}, {"from": "gpt", "value": "6380"}]
+MESSAGES = [{"from": "human", "value": "缓存 port?"}, {"from": "gpt", "value": "6380"}]
 
 
 # --- what the table holds
@@ -111,7 +111,7 @@ def test_title_and_day_stand_where_the_file_tells_them_and_else_the_name(tmp_pat
 
 
 def test_every_conversation_of_an_export_is_a_row(tmp_path: Path) -> None:
-    file = export(tmp_path / "many.json", SAID, SAID * 3)
+    file = export(tmp_path / "many.json", MESSAGES, MESSAGES * 3)
     assert [(row["number"], row["turns"]) for row in table(file)["sessions"]] == [(2, 3), (1, 1)]
     assert "many.json #2" in run("inspect", str(file), "--all").stdout
     piped = run("inspect", "-", "--all", "--json", stdin=file.read_text(encoding="utf-8"))
@@ -135,7 +135,7 @@ def test_only_the_costliest_are_shown_and_the_rest_is_counted(tmp_path: Path) ->
 def reporting(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let files be read that tell the usage of each call: ``{"asked": text, "usage": [input, output]}`` a line."""
 
-    class Told(Format):
+    class UsageFormat(Format):
         name = "told"
 
         def knows(self, value: Any) -> bool:
@@ -151,7 +151,7 @@ def reporting(monkeypatch: pytest.MonkeyPatch) -> None:
 
     from gatekeeper_formats import registry
 
-    monkeypatch.setattr(registry, "_IN_ORDER", (Told(), *registry._IN_ORDER))
+    monkeypatch.setattr(registry, "_IN_ORDER", (UsageFormat(), *registry._IN_ORDER))
 
 
 @pytest.mark.usefixtures("reporting")

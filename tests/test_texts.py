@@ -85,8 +85,8 @@ def test_every_reason_to_leave_a_turn_out_has_a_sentence_of_its_own(lang: str) -
     assert {name for name in TABLE if name.startswith("why.")} == {
         f"why.{name}" for name in {*dropped, "kept", "trimmed", "other"}
     }
-    said = [why_not(Decision(3, "dropped", Reason("cover", why), 0, 20), texts, query="") for why in sorted(dropped)]  # type: ignore[arg-type]
-    assert len(set(said)) == len(dropped)
+    lines = [why_not(Decision(3, "dropped", Reason("cover", why), 0, 20), texts, query="") for why in sorted(dropped)]  # type: ignore[arg-type]
+    assert len(set(lines)) == len(dropped)
 
 
 NEEDED = Decision(3, "kept", Reason("cover", "evidence"), 0, 140, need=0.846, signs=(("score", 3.58), ("part", -0.2)))

@@ -66,22 +66,22 @@ def test_a_call_belongs_to_the_turn_that_asked_and_a_greeting_to_the_first() -> 
 
 def test_many_calls_are_asked_at_even_distances_and_the_sums_scaled(monkeypatch: pytest.MonkeyPatch) -> None:
     messages = messages_of(CONVERSATION)
-    whole = token_use(messages, token_budget=500)
+    exact = token_use(messages, token_budget=500)
     monkeypatch.setattr("gatekeeper_cli.costs.MAX_CALLS", 11)
     some = token_use(messages, token_budget=500)
     assert [point.call for point in some.points] == list(range(0, 41, 4))
-    assert (some.calls, some.full) == (whole.calls, whole.full)
+    assert (some.calls, some.full) == (exact.calls, exact.full)
     assert some.selected == round(sum(point.selected for point in some.points) * 41 / 11)
     assert some.to_dict()["calls_asked"] == 11
 
 
 @given(turn_count=st.integers(0, 3000), points=st.integers(2, 50))
 def test_at_most_so_many_are_asked_the_first_and_the_last_among_them(turn_count: int, points: int) -> None:
-    asked = evenly(turn_count, points)
-    assert len(asked) == min(turn_count, points)
-    assert all(one < other for one, other in pairwise(asked))
+    positions = evenly(turn_count, points)
+    assert len(positions) == min(turn_count, points)
+    assert all(one < other for one, other in pairwise(positions))
     if turn_count:
-        assert (asked[0], asked[-1]) == (0, turn_count - 1)
+        assert (positions[0], positions[-1]) == (0, turn_count - 1)
 
 
 def test_what_was_reported_is_summed_over_the_calls() -> None:

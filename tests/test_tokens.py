@@ -140,7 +140,7 @@ def test_an_overhead_per_message_can_be_added() -> None:
 # --- counts that are remembered
 
 
-class Asked:
+class Recorder:
     """A real counter that notes what it was asked."""
 
     def __init__(self) -> None:
@@ -153,7 +153,7 @@ class Asked:
 
 @three_scripts
 def test_a_counter_counts_each_text_once(text: str) -> None:
-    asked = Asked()
-    counter = checked_counter(asked)
+    recorder = Recorder()
+    counter = checked_counter(recorder)
     assert [counter(text), counter("x"), counter(text), counter("x")] == [len(text), 1, len(text), 1]
-    assert asked.texts == [text, "x"]
+    assert recorder.texts == [text, "x"]

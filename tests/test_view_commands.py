@@ -46,7 +46,7 @@ def chat(tmp_path: Path) -> Path:
 
 def written(folder: Path, pairs: list[tuple[str, str]]) -> Path:
     file = folder / "chat.jsonl"
-    file.write_text("".join(json.dumps({"user": user, "assistant": said}) + "\n" for user, said in pairs), "utf-8")
+    file.write_text("".join(json.dumps({"user": user, "assistant": reply}) + "\n" for user, reply in pairs), "utf-8")
     return file
 
 

@@ -84,16 +84,16 @@ def steps(*changes: str, threads: int = 1, least: int = 2, most: int = 25) -> st
 
 def changed(messages: Sequence[Message], step: Step) -> list[Message]:
     """Return a conversation of finished turns as a step finds it."""
-    asked = [at for at, message in enumerate(messages) if message.role == "user"]
-    if not asked or step.change in ("append", "restart"):
+    questions = [at for at, message in enumerate(messages) if message.role == "user"]
+    if not questions or step.change in ("append", "restart"):
         return list(messages)
-    place = asked[step.at % len(asked)]
+    place = questions[step.at % len(questions)]
     parts = {
-        "edit last": messages[: asked[-1]],
+        "edit last": messages[: questions[-1]],
         "fork back": messages[:place],
         "summarise": [Message("user", "Here is a summary: pumps."), Message("assistant", "Noted."), *messages[place:]],
         "drop oldest": messages[place:],
-        "keep last": messages[asked[-min(len(asked), 1 + step.at)] :],
+        "keep last": messages[questions[-min(len(questions), 1 + step.at)] :],
     }
     return list(parts[step.change])
 
@@ -184,8 +184,8 @@ class Threads(Way):
         if self.all_past:
             items, request = items[:-1], HistoryRequest(query=items[-1].text, all_past=True)
         view = self._selector.view(items, request, thread=thread)
-        asked = [messages[-1].text] if self.all_past else []
-        return [message.text for message in self._selector.kept(items, view)] + asked, view
+        question = [messages[-1].text] if self.all_past else []
+        return [message.text for message in self._selector.kept(items, view)] + question, view
 
 
 class Loaded(Threads):
@@ -201,7 +201,7 @@ WAYS: dict[str, Callable[[HistoryConfig, InMemoryStore], Way]] = {
 }
 
 
-class Asked(NamedTuple):
+class SentQuestion(NamedTuple):
     """One question of a script, as it was sent.
 
     Attributes:
@@ -240,7 +240,7 @@ def played(
     language: Language,
     begun: int = 0,
     named: bool = True,
-) -> Iterator[Asked]:
+) -> Iterator[SentQuestion]:
     """Yield each question of a script as a way sends it, beside what a new instance sends.
 
     Args:
@@ -260,14 +260,14 @@ def played(
             talks[step.thread] = [Message("user", language.opening), Message("assistant", language.opening)]
             for first in range(begun):
                 at = 100 + 300 * step.thread + first
-                asked = _question((), step._replace(kind="new"), at, language)
-                talks[step.thread] += [Message("user", asked), Message("assistant", _answer(at, 4, language))]
+                question = _question((), step._replace(kind="new"), at, language)
+                talks[step.thread] += [Message("user", question), Message("assistant", _answer(at, 4, language))]
         past = changed(talks[step.thread], step)
         messages = [*past, Message("user", _question(past, step, entry, language))]
         sent = way.send(f"thread {step.thread}" if named else None, messages)
-        known = before.get(step.thread)
+        prefix = before.get(step.thread)
         fresh = partial(make(config, InMemoryStore()).send, "fresh", messages)
-        yield Asked(step, messages, sent, fresh, known is not None and past[: len(known)] == known)
+        yield SentQuestion(step, messages, sent, fresh, prefix is not None and past[: len(prefix)] == prefix)
         talks[step.thread] = [*messages, Message("assistant", _answer(entry, step.sentences, language))]
         before[step.thread] = past
 
@@ -282,9 +282,9 @@ def _answer(entry: int, sentences: int, language: Language) -> str:
 
 def _question(past: Sequence[Message], step: Step, entry: int, language: Language) -> str:
     entries = sorted(entries_in("\n".join(message.text for message in past)))
-    known = entries[step.at % len(entries)] if entries else entry
+    target = entries[step.at % len(entries)] if entries else entry
     wording = {"new": language.new, "back": language.back, "follow_up": language.follow_up}[step.kind]
-    about = known if step.kind == "back" else entry
+    about = target if step.kind == "back" else entry
     return wording.format(_subject(about))
 
 

@@ -49,9 +49,9 @@ def attacked(name: str, *, engine: str, seconds: float, seed: int) -> Outcome:
         except subprocess.TimeoutExpired:
             return Outcome(0, {f"no end after {limit:.0f} seconds": b""})
         if ended.returncode == 0 and ended.stdout.strip():
-            told = json.loads(ended.stdout.splitlines()[-1])
-            failures = {failure: data.encode("latin-1") for failure, data in told["failures"].items()}
-            return Outcome(told["attempts"], failures)
+            report = json.loads(ended.stdout.splitlines()[-1])
+            failures = {failure: data.encode("latin-1") for failure, data in report["failures"].items()}
+            return Outcome(report["attempts"], failures)
         print(ended.stderr[-3_000:], file=sys.stderr)
         inputs = [file.read_bytes() for file in Path(folder).glob("failed-*")]
         return Outcome(0, {f"the process ended with status {ended.returncode}": inputs[0] if inputs else b""})

@@ -52,49 +52,49 @@ DAMAGE: tuple[Any, ...] = (None, 7, -1, "", "中", [], {}, [7], {"type": "text"}
 
 def text(data: bytes) -> None:
     """Sentences lose no text, code stays whole, cleaning is idempotent, thinking is split off."""
-    said = Input(data).text()
-    spans = sentences(said)
-    edges = [0, *(edge for span in spans for edge in span), len(said)]
+    text = Input(data).text()
+    spans = sentences(text)
+    edges = [0, *(edge for span in spans for edge in span), len(text)]
     assert edges == sorted(edges)
     assert all(start < stop for start, stop in spans)
-    assert not any(said[stop:start].strip() for stop, start in zip(edges[::2], edges[1::2], strict=True))
-    assert all(said[start:stop] == said[start:stop].strip() for start, stop in spans)
+    assert not any(text[stop:start].strip() for stop, start in zip(edges[::2], edges[1::2], strict=True))
+    assert all(text[start:stop] == text[start:stop].strip() for start, stop in spans)
 
-    fences = code_fences(said)
+    fences = code_fences(text)
     assert all(one.stop <= other.start for one, other in pairwise(fences))
     for begin, end in fences:
-        assert said[begin:end].lstrip(" \t>").startswith(("```", "~~~"))
-        assert not any(said[stop:end].strip() for start, stop in spans if begin <= start and stop < end)
+        assert text[begin:end].lstrip(" \t>").startswith(("```", "~~~"))
+        assert not any(text[stop:end].strip() for start, stop in spans if begin <= start and stop < end)
 
-    cleaned = clean(said)
+    cleaned = clean(text)
     assert clean(cleaned) == cleaned
-    assert len(cleaned) <= len(said)
-    answer = split_thinking(said)[1]
-    assert said.endswith(answer)
+    assert len(cleaned) <= len(text)
+    answer = split_thinking(text)[1]
+    assert text.endswith(answer)
     assert split_thinking(answer) == ("", answer)
-    assert all(word in said for word in word_strings(said))
-    assert locale_of([said]) in ("zh", "en")
-    is_question(said)
+    assert all(word in text for word in word_strings(text))
+    assert locale_of([text]) in ("zh", "en")
+    is_question(text)
 
 
 def anchors(data: bytes) -> None:
     """Few, short, weighted terms; invisible characters change none."""
-    said = Input(data).text()
-    found = extract_anchors(said)
+    text = Input(data).text()
+    found = extract_anchors(text)
     assert len(found) <= MAX_QUERY_ANCHORS
-    assert extract_anchors(said, limit=5) == found[:5]
+    assert extract_anchors(text, limit=5) == found[:5]
     assert all(0 < len(anchor.term) <= 120 and 0 < anchor.weight <= 1 for anchor in found)
-    assert list(query_terms(said)) == [one.term for one in found if one.kind not in ("triple", "quote", "code")]
-    counts = count_terms(said)
-    assert terms_in(said) == counts.keys()
+    assert list(query_terms(text)) == [one.term for one in found if one.kind not in ("triple", "quote", "code")]
+    counts = count_terms(text)
+    assert terms_in(text) == counts.keys()
     assert all(count > 0 for count in counts.values())
-    assert extract_anchors(clean(said)) == found
-    assert count_terms(clean(said)) == counts
+    assert extract_anchors(clean(text)) == found
+    assert count_terms(clean(text)) == counts
 
-    assert all(cue is None or cue for cue in read_cues(said))
-    left = iter(said)
-    assert all(char in left for char in without_cues(said) if char != " ")
-    ends_with_question(said)
+    assert all(cue is None or cue for cue in read_cues(text))
+    chars = iter(text)
+    assert all(char in chars for char in without_cues(text) if char != " ")
+    ends_with_question(text)
 
 
 def formats(data: bytes) -> None:
@@ -134,53 +134,53 @@ def codec(data: bytes) -> None:
         again = encode(value)
         assert encode(decode(again)) == again
 
-    said = Input(data).text()
-    assert stored.decode_text(stored.encode_text(said)) == said
-    message = Message("user", said, id=said or None, metadata={"note": said})
+    text = Input(data).text()
+    assert stored.decode_text(stored.encode_text(text)) == text
+    message = Message("user", text, id=text or None, metadata={"note": text})
     assert stored.decode_message(stored.encode_message(message)) == message
-    memory = Memory("m1", said, "skill", said, said, 3, 1.5, 2.5, said, None, (EarlierText(said, 1.0, None, 2),), 3)
+    memory = Memory("m1", text, "skill", text, text, 3, 1.5, 2.5, text, None, (EarlierText(text, 1.0, None, 2),), 3)
     assert stored.decode_memory(stored.encode_memory(memory)) == memory
-    assert stored.decode_terms(stored.encode_terms((said, said))) == (said, said)
+    assert stored.decode_terms(stored.encode_terms((text, text))) == (text, text)
 
 
 def pointers(data: bytes) -> None:
     """No third-party text passes for a pointer; a pointer returns what was stored."""
-    said = Input(data).text()
-    once = defused(said)
+    text = Input(data).text()
+    once = defused(text)
     assert defused(once) == once
     assert pointers_in(once) == ()
-    ours = defused(f"{said} [[wm:{POINTER}]]", {POINTER})
+    ours = defused(f"{text} [[wm:{POINTER}]]", {POINTER})
     assert pointers_in(ours) == (POINTER,)
     assert defused(ours, {POINTER}) == ours
-    json.loads(defused(json.dumps([[said], said], ensure_ascii=False)))
+    json.loads(defused(json.dumps([[text], text], ensure_ascii=False)))
 
-    line = one_line(said)
+    line = one_line(text)
     assert len(line) <= 60
     assert '"' not in line
     assert line.isprintable()
     assert pointers_in(line) == ()
     memory = WorkingMemory(InMemoryBlobStore(), KEY)
-    pointer = memory.offload(said, kind="prose")
+    pointer = memory.offload(text, kind="prose")
     if pointer is not None:
         assert pointers_in(pointer.text) == (pointer.id,) == (pointer_id(pointer.text),)
         assert len(pointer.text.splitlines()) == 1
-        assert memory.load(pointer.text) == said
-    memory.read(said)
+        assert memory.load(pointer.text) == text
+    memory.read(text)
 
 
 def fences(data: bytes) -> None:
     """Nothing inside passes for the closing mark, and nothing is lost."""
     source = Input(data)
     tag = source.choice(("memory", "task", "a"))
-    said = source.text()
-    fenced = fence(said, tag=tag)
+    text = source.text()
+    fenced = fence(text, tag=tag)
     assert fence(fenced, tag=tag) == fenced
     name = fenced[1 : fenced.index(">")]
     inside = fenced[len(name) + 3 : -len(name) - 4]
     assert fenced == f"<{name}>\n{inside}\n</{name}>"
     assert name not in inside
     assert f"</{tag}" not in _skeleton(inside)
-    assert fenced == said or inside.replace("\\", "") == said.replace("\\", "")
+    assert fenced == text or inside.replace("\\", "") == text.replace("\\", "")
 
 
 @cache
@@ -188,9 +188,9 @@ def _shown() -> dict[str, str]:
     return {source: target for target, sources in LOOKALIKES.items() for source in sources}
 
 
-def _skeleton(said: str) -> str:
+def _skeleton(text: str) -> str:
     """Return a text as it looks: Unicode Technical Standard 39, of the whole text at once."""
-    folded = unicodedata.normalize("NFKD", said).casefold()
+    folded = unicodedata.normalize("NFKD", text).casefold()
     visible = (char for char in folded if char not in BLANKS and unicodedata.category(char)[0] not in "CMZ")
     return "".join(_shown().get(char, char) for char in visible)
 
@@ -208,21 +208,21 @@ def tool_results(data: bytes) -> None:
     lines = [line.replace("#", str(at)) for at in range(times) for line in lines][:2_000]
     if failure:
         lines.insert(len(lines) // 2, failure)
-    said = "\n".join(lines)
+    text = "\n".join(lines)
 
     compressor = ToolResultCompressor(working_memory=memory, **settings)
-    result = compressor.compress(said, tool_name=tool, query=query, age_rounds=age)
+    result = compressor.compress(text, tool_name=tool, query=query, age_rounds=age)
     assert compressor.compress(result.text, tool_name=tool, query=query, age_rounds=age).text == result.text
     limit = compressor.byte_limits.get(tool or "")
     if limit is not None and result.kind != "ours":
         assert len(result.text.encode("utf-8", "surrogatepass")) <= limit
     if result.strategy == "unchanged":
-        assert result.text == defused(said)
+        assert result.text == defused(text)
         return
     if result.strategy != "cut":
         assert result.tokens_after <= max(2 * compressor.max_tokens, 1_000)
     if memory is not None and result.pointer is not None:
-        assert memory.load(result.pointer.text) == said
+        assert memory.load(result.pointer.text) == text
     if result.strategy in ("lines", "groups", "frames") and [lines[at] for at in failing(lines)] == [failure]:
         assert failure in result.text
 
@@ -231,11 +231,11 @@ def tables(data: bytes) -> None:
     """Rows survive the table form; anything else is a ``ValueError``."""
     source = Input(data)
     names = source.choice((("id", "name"), ("a.b", "a", ""), ("端口", "x y", "user")))
-    said = source.text()
+    text = source.text()
     with suppress(ValueError):
-        read_table(said)
-    cells = said.split("\n")
-    value: Any = read_json(said)
+        read_table(text)
+    cells = text.split("\n")
+    value: Any = read_json(text)
     if not isinstance(value, list) or not all(isinstance(row, dict) for row in value):
         values = [cell if (read := read_json(cell)) is None else read for cell in cells]
         value = [dict(zip(names, values[at:], strict=False)) for at in range(0, len(values), len(names))]
@@ -256,33 +256,33 @@ def stream(data: bytes) -> None:
     source = Input(data)
     places = [source.number(65_536) for _ in range(source.number(9))]
     body = source.rest()
-    told = [*events([body])]
-    assert [*events(_pieces(body, places))] == told
-    assert [*events(body[at : at + 1] for at in range(len(body)))] == told
+    payloads = [*events([body])]
+    assert [*events(_pieces(body, places))] == payloads
+    assert [*events(body[at : at + 1] for at in range(len(body)))] == payloads
     assembly = Assembly()
     with suppress(ChatError):
-        shown = "".join(map(assembly.add, told))
+        shown = "".join(map(assembly.add, payloads))
         last, reply = assembly.end()
         assert assembly.text == shown + last == reply.text
 
-    said = Input(body).text()
+    text = Input(body).text()
     assembly = Assembly()
-    chunks = [{"choices": [{"delta": {"content": piece}}]} for piece in _pieces(said, places)]
+    chunks = [{"choices": [{"delta": {"content": piece}}]} for piece in _pieces(text, places)]
     shown = "".join(assembly.add(json.dumps(chunk)) for chunk in chunks)
     assembly.add('{"choices": [{"delta": {}, "finish_reason": "stop"}]}')
     last, reply = assembly.end()
     assert assembly.text == shown + last
     # Two escaped surrogates that meet in one piece are one character.
-    assert _joined(shown + last) == _joined(reply.text) == _joined(split_thinking(said)[1])
+    assert _joined(shown + last) == _joined(reply.text) == _joined(split_thinking(text)[1])
 
 
-def _pieces(whole: Any, places: Sequence[int]) -> list[Any]:
-    at = sorted({place % (len(whole) + 1) for place in places} | {0, len(whole)})
-    return [whole[start:stop] for start, stop in pairwise(at)]
+def _pieces(content: Any, places: Sequence[int]) -> list[Any]:
+    at = sorted({place % (len(content) + 1) for place in places} | {0, len(content)})
+    return [content[start:stop] for start, stop in pairwise(at)]
 
 
-def _joined(said: str) -> str:
-    return said.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+def _joined(text: str) -> str:
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
 def messages(data: bytes) -> None:
@@ -317,8 +317,8 @@ def messages(data: bytes) -> None:
     assert not any(items[at] == instead for at, instead in changed.items())
     if view.status != "over_budget":
         # A part of a damaged list may tell of no format, or of another one.
-        said = [one.message for one in read_native(items).format.read(tuple(sent))]
-        assert count_messages(said, token_counter=gatekeeper.token_counter) <= budget
+        chat = [one.message for one in read_native(items).format.read(tuple(sent))]
+        assert count_messages(chat, token_counter=gatekeeper.token_counter) <= budget
     if not is_damaged:
         assert native.faults(sent) == native.changes(sent, issued) == []
 
@@ -348,9 +348,9 @@ def costs(data: bytes) -> None:
     config = HistoryConfig(token_budget=budget, strategy=strategy, prices=prices)
     gatekeeper = ContextGatekeeper()
     for nth, stop in enumerate(at + 1 for at, message in enumerate(kept) if message.role == "user"):
-        asked = kept[:stop]
-        view = select_history(asked, gatekeeper=gatekeeper, config=config, state=state.at(400.0 * nth))
-        sent = keep(asked, view)
+        history = kept[:stop]
+        view = select_history(history, gatekeeper=gatekeeper, config=config, state=state.at(400.0 * nth))
+        sent = keep(history, view)
         assert view.kept == tuple(sorted({*view.kept}))
         assert validate_messages(sent, provider="openai") == ()
         if view.status != "over_budget":
