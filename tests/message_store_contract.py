@@ -37,7 +37,7 @@ messages = st.builds(
 )
 
 
-def said(*numbers: int, text: str = "message") -> list[Message]:
+def messages_of(*numbers: int, text: str = "message") -> list[Message]:
     """Return messages with ids: ``m0``, ``m1`` and so on."""
     return [Message("user", f"{text} {number}", id=f"m{number}") for number in numbers]
 
@@ -65,16 +65,16 @@ class MessageStoreContract:
     def test_sequence_numbers_count_the_messages_of_a_thread_without_a_gap(self) -> None:
         store = self.make_store()
         assert store.last_seq("acme", "t1") == -1
-        assert store.append_messages("acme", "t1", said(0, 1)) == 1
-        assert store.append_messages("acme", "t2", said(0)) == 0
-        assert store.append_messages("acme", "t1", said(2), expected_seq=1) == 2
+        assert store.append_messages("acme", "t1", messages_of(0, 1)) == 1
+        assert store.append_messages("acme", "t2", messages_of(0)) == 0
+        assert store.append_messages("acme", "t1", messages_of(2), expected_seq=1) == 2
         assert store.append_messages("acme", "t1", []) == 2
         assert store.last_seq("acme", "t1") == 2
         assert ids_of(store) == ["m0", "m1", "m2"]
 
     def test_a_reading_begins_where_it_is_told_and_gives_no_more_than_asked_for(self) -> None:
         store = self.make_store()
-        store.append_messages("acme", "t1", said(*range(5)))
+        store.append_messages("acme", "t1", messages_of(*range(5)))
 
         def read(**options: Any) -> list[str | None]:
             return [message.id for message in store.read_messages("acme", "t1", **options)]
@@ -86,7 +86,7 @@ class MessageStoreContract:
 
     def test_a_reader_that_knows_of_a_message_is_not_served_without_it(self) -> None:
         store = self.make_store()
-        store.append_messages("acme", "t1", said(0, 1))
+        store.append_messages("acme", "t1", messages_of(0, 1))
         with pytest.raises(StaleReadError) as caught:
             store.read_messages("acme", "t1", min_seq=2)
         assert (caught.value.min_seq, caught.value.last_seq) == (2, 1)
@@ -95,11 +95,11 @@ class MessageStoreContract:
 
     def test_an_append_may_be_repeated_and_gives_the_old_number(self) -> None:
         store = self.make_store()
-        store.append_messages("acme", "t1", said(0, 1))
-        store.append_messages("acme", "t1", said(2))
-        assert store.append_messages("acme", "t1", said(0, 1), expected_seq=-1) == 1
-        assert store.append_messages("acme", "t1", said(1, 2, 3)) == 3
-        assert store.append_messages("acme", "t1", said(4, 4)) == 4
+        store.append_messages("acme", "t1", messages_of(0, 1))
+        store.append_messages("acme", "t1", messages_of(2))
+        assert store.append_messages("acme", "t1", messages_of(0, 1), expected_seq=-1) == 1
+        assert store.append_messages("acme", "t1", messages_of(1, 2, 3)) == 3
+        assert store.append_messages("acme", "t1", messages_of(4, 4)) == 4
         assert ids_of(store) == ["m0", "m1", "m2", "m3", "m4"]
 
     def test_a_batch_that_is_given_twice_is_stored_once_and_answered_alike(self) -> None:
@@ -125,10 +125,12 @@ class MessageStoreContract:
 
         holds()
 
-    @pytest.mark.parametrize("changed", [said(9, 1, text="other"), said(2, 1, 9, 9)[:2] + said(9) + said(9, text="x")])
+    @pytest.mark.parametrize(
+        "changed", [messages_of(9, 1, text="other"), [*messages_of(2, 1, 9), *messages_of(9, text="x")]]
+    )
     def test_an_id_with_other_content_is_a_conflict_that_changes_nothing(self, changed: list[Message]) -> None:
         store = self.make_store()
-        store.append_messages("acme", "t1", said(0, 1, 2))
+        store.append_messages("acme", "t1", messages_of(0, 1, 2))
         with pytest.raises(ConflictError) as caught:
             store.append_messages("acme", "t1", changed)
         assert caught.value.kind == "message"
@@ -137,14 +139,14 @@ class MessageStoreContract:
 
     def test_messages_without_ids_are_recognised_beside_one_that_has_an_id(self) -> None:
         store = self.make_store()
-        bare = [Message("user", "hi"), *said(1), Message("assistant", "yes")]
-        store.append_messages("acme", "t1", said(0))
+        bare = [Message("user", "hi"), *messages_of(1), Message("assistant", "yes")]
+        store.append_messages("acme", "t1", messages_of(0))
         assert store.append_messages("acme", "t1", bare) == 3
         assert store.append_messages("acme", "t1", bare) == 3
         assert store.last_seq("acme", "t1") == 3
         for other in (
-            [*said(1), Message("assistant", "no")],
-            [Message("user", "x"), *said(0)],
+            [*messages_of(1), Message("assistant", "no")],
+            [Message("user", "x"), *messages_of(0)],
             [*bare, Message("user", "")],
         ):
             with pytest.raises(ConflictError):
@@ -152,12 +154,12 @@ class MessageStoreContract:
         assert store.append_messages("acme", "t1", [Message("user", "hi"), Message("user", "hi")]) == 5
 
     @pytest.mark.parametrize("expected_seq", [-1, 0, 2])
-    @pytest.mark.parametrize("given_messages", [[], said(7)])
+    @pytest.mark.parametrize("given_messages", [[], messages_of(7)])
     def test_an_append_after_another_message_than_expected_is_refused(
         self, expected_seq: int, given_messages: list[Message]
     ) -> None:
         store = self.make_store()
-        store.append_messages("acme", "t1", said(0, 1))
+        store.append_messages("acme", "t1", messages_of(0, 1))
         with pytest.raises(ConflictError) as caught:
             store.append_messages("acme", "t1", given_messages, expected_seq=expected_seq)
         assert (caught.value.expected_version, caught.value.stored_version) == (expected_seq, 1)
@@ -190,7 +192,7 @@ class MessageStoreContract:
     def test_without_a_tenant_or_a_thread_nothing_is_read_or_written(self, tenant: str, thread: str) -> None:
         store = self.make_store()
         for call in (
-            lambda: store.append_messages(tenant, thread, said(0)),
+            lambda: store.append_messages(tenant, thread, messages_of(0)),
             lambda: store.read_messages(tenant, thread),
             lambda: store.last_seq(tenant, thread),
         ):
@@ -208,7 +210,7 @@ class MessageStoreContract:
     def test_what_is_no_message_or_no_name_is_a_type_error(self) -> None:
         store = self.make_store()
         with pytest.raises(TypeError, match=r"messages\[\d\] must be a Message"):
-            store.append_messages("acme", "t1", [*said(0), "hello"])  # type: ignore[list-item]
+            store.append_messages("acme", "t1", [*messages_of(0), "hello"])  # type: ignore[list-item]
         with pytest.raises(TypeError, match="tenant must be a str"):
             store.last_seq(None, "t1")  # type: ignore[arg-type]
         assert store.last_seq("acme", "t1") == -1

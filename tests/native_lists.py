@@ -52,7 +52,7 @@ class Round(NamedTuple):
     cached: bool = False
 
 
-class Asked(NamedTuple):
+class NativeTurn(NamedTuple):
     """A question, which may be cached, with the rounds of tools that it takes, and the answer, a round without calls.
 
     The answer is None where none has come: the question is open, or was given up.
@@ -64,7 +64,7 @@ class Asked(NamedTuple):
     cached: bool = False
 
 
-def talk(seed: int) -> list[Asked]:
+def talk(seed: int) -> list[NativeTurn]:
     """Return a random conversation; the last question is open, and now and then one before it was given up."""
     chance = random.Random(seed)
     turns, number, marks = [], 0, 0
@@ -89,19 +89,19 @@ def talk(seed: int) -> list[Asked]:
         marks += cached
         given_up = chance.random() < 0.1
         turns.append(
-            Asked(f"{place}: {chance.choice(TOPICS)}", tuple(rounds), None if given_up else answer, cached=cached)
+            NativeTurn(f"{place}: {chance.choice(TOPICS)}", tuple(rounds), None if given_up else answer, cached=cached)
         )
     open_rounds = turns[-1].rounds if chance.random() < 0.5 else ()
     turns[-1] = turns[-1]._replace(answer=None, rounds=open_rounds)
     return turns
 
 
-def script_of(turns: Sequence[Asked]) -> list[Round | None]:
+def script_of(turns: Sequence[NativeTurn]) -> list[Round | None]:
     """Return what the model says in a conversation, in order; None where a question was given up."""
     return [one for turn in turns for one in (*turn.rounds, turn.answer)]
 
 
-def without_thoughts(turns: Sequence[Asked]) -> list[Asked]:
+def without_thoughts(turns: Sequence[NativeTurn]) -> list[NativeTurn]:
     """Return a conversation with a model that does not reason."""
     return [
         turn._replace(
@@ -123,30 +123,30 @@ class Native(NamedTuple):
     Attributes:
         name: as the library calls it.
         head: what comes before the first question.
-        asked: returns the item of a question.
-        said: returns the items of what the model says.
-        told: returns the items of the results.
+        question: returns the item of a question.
+        answer: returns the items of what the model says.
+        results: returns the items of the results.
         faults: returns where the provider would refuse a list.
         carried: returns what is signed and marked in a list, by what it must come back with.
     """
 
     name: str
     head: Items
-    asked: Callable[[Asked], dict[str, Any]]
-    said: Callable[[Round], Items]
-    told: Callable[[Round], Items]
+    question: Callable[[NativeTurn], dict[str, Any]]
+    answer: Callable[[Round], Items]
+    results: Callable[[Round], Items]
     faults: Callable[[Items], list[str]]
     carried: Callable[[Items], Carried]
 
-    def write(self, turns: Sequence[Asked]) -> Items:
+    def write(self, turns: Sequence[NativeTurn]) -> Items:
         """Return a conversation."""
         items = [*self.head]
         for turn in turns:
-            items.append(self.asked(turn))
+            items.append(self.question(turn))
             for one in turn.rounds:
-                items += self.said(one)
-                items += self.told(one)
-            items += self.said(turn.answer) if turn.answer else ()
+                items += self.answer(one)
+                items += self.results(one)
+            items += self.answer(turn.answer) if turn.answer else ()
         return items
 
     def changes(self, items: Items, issued: Carried) -> list[str]:
@@ -164,11 +164,11 @@ class Native(NamedTuple):
 # --- OpenAI chat
 
 
-def chat_asked(turn: Asked) -> dict[str, Any]:
+def chat_question(turn: NativeTurn) -> dict[str, Any]:
     return {"role": "user", "content": [{"type": "text", "text": turn.question}]}
 
 
-def chat_said(one: Round) -> Items:
+def chat_answer(one: Round) -> Items:
     calls = [
         {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": json.dumps(call.arguments)}}
         for call in one.calls
@@ -178,7 +178,7 @@ def chat_said(one: Round) -> Items:
     return [{"role": "assistant", "content": one.text or None, **called, **reasoning}]
 
 
-def chat_told(one: Round) -> Items:
+def chat_results(one: Round) -> Items:
     """Return the results; what is added beside them cannot be said."""
     return [{"role": "tool", "tool_call_id": call.id, "content": call.result} for call in one.calls]
 
@@ -218,11 +218,11 @@ def chat_carried(items: Items) -> Carried:
 # --- OpenAI Responses
 
 
-def responses_asked(turn: Asked) -> dict[str, Any]:
+def responses_question(turn: NativeTurn) -> dict[str, Any]:
     return {"role": "user", "content": [{"type": "input_text", "text": turn.question}]}
 
 
-def responses_said(one: Round) -> Items:
+def responses_answer(one: Round) -> Items:
     """Return items: reasoning before what it led to, a call at a time."""
     items: Items = []
     if one.thought:
@@ -238,7 +238,7 @@ def responses_said(one: Round) -> Items:
     return items
 
 
-def responses_told(one: Round) -> Items:
+def responses_results(one: Round) -> Items:
     return [{"type": "function_call_output", "call_id": call.id, "output": call.result} for call in one.calls]
 
 
@@ -282,11 +282,11 @@ def responses_carried(items: Items) -> Carried:
 # --- Anthropic
 
 
-def anthropic_asked(turn: Asked) -> dict[str, Any]:
+def anthropic_question(turn: NativeTurn) -> dict[str, Any]:
     return {"role": "user", "content": [{"type": "text", "text": turn.question, **_mark(turn.cached)}]}
 
 
-def anthropic_said(one: Round) -> Items:
+def anthropic_answer(one: Round) -> Items:
     """Return a message: thinking signed, or redacted by chance of its signature."""
     content: Items = []
     if one.thought:
@@ -298,7 +298,7 @@ def anthropic_said(one: Round) -> Items:
     return [{"role": "assistant", "content": content}]
 
 
-def anthropic_told(one: Round) -> Items:
+def anthropic_results(one: Round) -> Items:
     """Return one message of the user with the results, and behind them what the user adds."""
     content: Items = [{"type": "tool_result", "tool_use_id": call.id, "content": call.result} for call in one.calls]
     if one.cached and len(one.calls) == 1:
@@ -391,11 +391,11 @@ def anthropic_carried(items: Items) -> Carried:
 # --- Gemini
 
 
-def gemini_asked(turn: Asked) -> dict[str, Any]:
+def gemini_question(turn: NativeTurn) -> dict[str, Any]:
     return {"role": "user", "parts": [{"text": turn.question}]}
 
 
-def gemini_said(one: Round) -> Items:
+def gemini_answer(one: Round) -> Items:
     """Return a content: calls without ids, the first of a round signed; the text where there are none."""
     parts: Items = [{"text": one.text}] if one.text else []
     calls: Items = [{"functionCall": {"name": call.name, "args": call.arguments}} for call in one.calls]
@@ -404,7 +404,7 @@ def gemini_said(one: Round) -> Items:
     return [{"role": "model", "parts": parts + calls}]
 
 
-def gemini_told(one: Round) -> Items:
+def gemini_results(one: Round) -> Items:
     body: Items = [{"functionResponse": {"name": call.name, "response": {"result": call.result}}} for call in one.calls]
     body += [{"text": one.added}] if one.added else []
     return [{"role": "user", "parts": body}]
@@ -475,18 +475,24 @@ def _mark(cached: bool) -> dict[str, Any]:
 
 _BRIEF: Items = [{"role": "developer", "content": "Be brief."}]
 
-CHAT = Native("OpenAI chat messages", _BRIEF, chat_asked, chat_said, chat_told, chat_faults, chat_carried)
+CHAT = Native("OpenAI chat messages", _BRIEF, chat_question, chat_answer, chat_results, chat_faults, chat_carried)
 RESPONSES = Native(
     "OpenAI Responses items",
     _BRIEF,
-    responses_asked,
-    responses_said,
-    responses_told,
+    responses_question,
+    responses_answer,
+    responses_results,
     responses_faults,
     responses_carried,
 )
 ANTHROPIC = Native(
-    "Anthropic messages", [], anthropic_asked, anthropic_said, anthropic_told, anthropic_faults, anthropic_carried
+    "Anthropic messages",
+    [],
+    anthropic_question,
+    anthropic_answer,
+    anthropic_results,
+    anthropic_faults,
+    anthropic_carried,
 )
-GEMINI = Native("Gemini contents", [], gemini_asked, gemini_said, gemini_told, gemini_faults, gemini_carried)
+GEMINI = Native("Gemini contents", [], gemini_question, gemini_answer, gemini_results, gemini_faults, gemini_carried)
 FORMATS = (CHAT, RESPONSES, ANTHROPIC, GEMINI)

@@ -13,7 +13,7 @@ from gatekeeper_core.errors import ConfigError, ForgottenError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.base import EarlierText, Forgotten, Memory, MemoryRecord, MemoryScope
 from gatekeeper_core.vectors import unit_vector
-from tests.message_store_contract import ids_of, said
+from tests.message_store_contract import ids_of, messages_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ def memory(memory_id: str, thread: str | None = None, *, earlier: str | None = N
 def fill(store: Store, tenant: str = "acme") -> None:
     """Store two threads with all that belongs to them, and memories of two users."""
     for thread in ("t1", "t2"):
-        store.append_messages(tenant, thread, said(0, 1))
+        store.append_messages(tenant, thread, messages_of(0, 1))
         store.save_record(tenant, thread, "summary", '"about it"', upto_seq=1, expected_version=0)
         store.blobs_of(tenant, thread).put("scope", "body", b"a long result")
     store.put_memories(MemoryScope(tenant, "ann"), [memory("m1", "t1"), memory("m2", "t2", earlier="t1"), memory("m3")])
@@ -104,7 +104,7 @@ class StoreContract:
         store.forget("acme", user="bob")
         late: dict[str, list[Callable[[], object]]] = {
             "thread": [
-                lambda: store.append_messages("acme", "t1", said(0)),
+                lambda: store.append_messages("acme", "t1", messages_of(0)),
                 lambda: store.save_record("acme", "t1", "summary", "{}", upto_seq=1, expected_version=1),
                 lambda: store.save_record("acme", "t1", "task", "{}", upto_seq=1, expected_version=0),
                 lambda: store.blobs_of("acme", "t1").put("scope", "body", b"x"),
@@ -122,7 +122,7 @@ class StoreContract:
                     job()
                 assert caught.value.what == what
         assert seen(store) == before
-        store.append_messages("other", "t1", said(0))
+        store.append_messages("other", "t1", messages_of(0))
         store.put_memories(MemoryScope("other", "bob"), [memory("m9", "t1")])
 
     def test_what_was_forgotten_can_be_begun_anew_and_starts_from_nothing(self) -> None:
@@ -132,7 +132,7 @@ class StoreContract:
             store.forget("acme", **named)
             assert store.begin_anew("acme", **named)
             assert not store.begin_anew("acme", **named)
-        assert store.append_messages("acme", "t1", said(0)) == 0
+        assert store.append_messages("acme", "t1", messages_of(0)) == 0
         assert store.save_record("acme", "t1", "summary", "{}", upto_seq=0, expected_version=0) == 1
         store.put_memories(ANN, [memory("m1", "t1"), memory("m2", "t2")])
         store.blobs_of("acme", "t1").put("scope", "body", b"x")
@@ -203,7 +203,7 @@ class TwoTenants(RuleBasedStateMachine):
 
     @rule(tenant=tenants, thread=threads, number=numbers)
     def append(self, tenant: str, thread: str, number: int) -> None:
-        message = said(number)[0]
+        message = messages_of(number)[0]
         forgotten = self._is_forgotten(tenant, ("thread", thread))
         if self._try(lambda: self.store.append_messages(tenant, thread, [message]), forgotten=forgotten):
             kept = self.messages.setdefault((tenant, thread), [])

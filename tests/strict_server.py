@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import Self
 
-    from tests.native_lists import Asked, Carried, Items
+    from tests.native_lists import Carried, Items, NativeTurn
 
 
 HISTORIES = int(os.environ.get("GATEKEEPER_WIRE_HISTORIES", "12"))
@@ -132,7 +132,7 @@ class StrictServer(ThreadingHTTPServer):
         self._issued: Carried = {}
         self._thread = threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02})
 
-    def begin(self, native: Native, turns: Iterable[Asked], script: Iterable[Round | None]) -> None:
+    def begin(self, native: Native, turns: Iterable[NativeTurn], script: Iterable[Round | None]) -> None:
         """Begin a conversation.
 
         Args:
@@ -180,7 +180,7 @@ class StrictServer(ThreadingHTTPServer):
         reply = self._script.popleft() if self._script else Round("", "ok")
         if reply is None:
             return Posted(500, endpoint.error("the server had an error"))
-        answer = endpoint.answer(endpoint.native.said(reply), self.accepted)
+        answer = endpoint.answer(endpoint.native.answer(reply), self.accepted)
         return Posted(200, answer | {"usage": self.usage} if endpoint.native is ANTHROPIC else answer)
 
     def __enter__(self) -> Self:

@@ -23,7 +23,7 @@ from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.pricing.usage import Usage
 from tests.caching_server import CachingServer, Reported
 from tests.case_files import rows
-from tests.native_lists import ANTHROPIC, CHAT, Asked, Call, Native, Round, script_of
+from tests.native_lists import ANTHROPIC, CHAT, Call, Native, NativeTurn, Round, script_of
 
 if TYPE_CHECKING:
     from langchain.agents.middleware import AgentMiddleware
@@ -43,7 +43,7 @@ class Language(NamedTuple):
 LANGUAGES = {name: Language(*wordings) for name, *wordings in rows("bills", "languages")}
 
 
-def talk_in(language: str, *, turns: int, seed: int = 1) -> list[Asked]:
+def talk_in(language: str, *, turns: int, seed: int = 1) -> list[NativeTurn]:
     """Return a conversation of turns of some 350 tokens: subjects last six turns and come back, every fourth turn calls."""
     words, chance = LANGUAGES[language], random.Random(f"{language} {seed}")
 
@@ -61,7 +61,7 @@ def talk_in(language: str, *, turns: int, seed: int = 1) -> list[Asked]:
         ]
         rounds = (Round("", "", tuple(calls)),) if calls else ()
         opening = words.change if at % 6 == 0 and at else ""
-        talk.append(Asked(f"{at}: {opening}{question}", rounds, Round("", f"{at}: {text(subject, 16)}")))
+        talk.append(NativeTurn(f"{at}: {opening}{question}", rounds, Round("", f"{at}: {text(subject, 16)}")))
     return talk
 
 
@@ -110,7 +110,7 @@ class Agents:
     """
 
     def __init__(
-        self, server: CachingServer, model: Model, language: str, talk: Sequence[Asked], *, system_parts: int = 12
+        self, server: CachingServer, model: Model, language: str, talk: Sequence[NativeTurn], *, system_parts: int = 12
     ) -> None:
         server.begin(model.native, [], script_of(talk))
         self._client = model.make(server.url)
@@ -125,7 +125,7 @@ class Agents:
         saved = self._checkpoints.get({"configurable": {"thread_id": "1"}})
         return saved["channel_values"]["messages"] if saved else []
 
-    def open(self, *middleware: AgentMiddleware[Any, Any, Any]) -> Callable[[Asked], None]:
+    def open(self, *middleware: AgentMiddleware[Any, Any, Any]) -> Callable[[NativeTurn], None]:
         """Return what asks one question of the conversation through an agent with some middleware."""
         agent: Any = create_agent(
             self._client,
@@ -135,13 +135,13 @@ class Agents:
             checkpointer=self._checkpoints,
         )
 
-        def ask(turn: Asked) -> None:
+        def ask(turn: NativeTurn) -> None:
             agent.invoke({"messages": [("user", turn.question)]}, {"configurable": {"thread_id": "1"}})
 
         return ask
 
 
-def tool_of(talk: Sequence[Asked]) -> Callable[[int], str]:
+def tool_of(talk: Sequence[NativeTurn]) -> Callable[[int], str]:
     """Return the tool of a conversation."""
     calls = (call for turn in talk for one in turn.rounds for call in one.calls)
     results = {call.arguments["n"]: call.result for call in calls}

@@ -28,7 +28,7 @@ from gatekeeper_core.pricing.usage import Usage, read_usage
 from langchain_gatekeeper import GatekeeperMiddleware, delay_edits
 from tests.adapters.bills import MODELS, Agents, dollars, talk_in
 from tests.caching_server import CachingServer
-from tests.native_lists import Asked
+from tests.native_lists import NativeTurn
 
 pytestmark = pytest.mark.adapters
 
@@ -74,13 +74,13 @@ class Case(NamedTuple):
         return prices_of_model(MODELS[self.model].name) or UNKNOWN
 
     @property
-    def talk(self) -> list[Asked]:
+    def talk(self) -> list[NativeTurn]:
         return talk_in(self.language, turns=TURNS)
 
     def agents_on(self, server: CachingServer) -> Agents:
         return Agents(server, MODELS[self.model], self.language, self.talk, system_parts=self.system_parts)
 
-    def turns_on(self, server: CachingServer) -> Iterator[Asked]:
+    def turns_on(self, server: CachingServer) -> Iterator[NativeTurn]:
         """Yield turn after turn, each a while after the one before."""
         chance = random.Random(f"{self.language} {self.cold} {self.dropped}")
         for turn in self.talk:

@@ -48,9 +48,9 @@ from tests.native_lists import (
     EPHEMERAL,
     GEMINI,
     RESPONSES,
-    Asked,
     Call,
     Native,
+    NativeTurn,
     Round,
     cached_blocks,
     script_of,
@@ -132,7 +132,7 @@ def server() -> Iterator[StrictServer]:
         yield running
 
 
-def begun(server: StrictServer, client: Client, seed: int) -> list[Asked]:
+def begun(server: StrictServer, client: Client, seed: int) -> list[NativeTurn]:
     """Return a random conversation that the server is ready for."""
     turns = talk(seed) if client.reasoning else without_thoughts(talk(seed))
     server.begin(client.native, turns, script_of(turns))
@@ -154,18 +154,18 @@ def config_of(seed: int, **options: Any) -> HistoryConfig:
     )
 
 
-def may_fail(turn: Asked) -> AbstractContextManager[None]:
+def may_fail(turn: NativeTurn) -> AbstractContextManager[None]:
     """Return a context in which the server fails where a question is given up."""
     return suppress(Exception) if turn.answer is None else nullcontext()
 
 
-def asked_message(turn: Asked) -> HumanMessage:
+def asked_message(turn: NativeTurn) -> HumanMessage:
     mark = {"cache_control": EPHEMERAL} if turn.cached else {}
     return HumanMessage([{"type": "text", "text": turn.question, **mark}] if mark else turn.question)
 
 
 ROUND = Round("Two tables have it.", "", (Call("call_1", "tool_1", {"n": 1, "路径": ""}, "6380"),))
-TURN = Asked("Which port?", (ROUND,), Round("", "6380."))
+TURN = NativeTurn("Which port?", (ROUND,), Round("", "6380."))
 
 
 class Tools:
@@ -179,7 +179,7 @@ class Tools:
         ]
         self.llama_index = [FunctionTool.from_defaults(self.look_up, name=name) for name in TOOLS]
 
-    def begin(self, turns: list[Asked]) -> None:
+    def begin(self, turns: list[NativeTurn]) -> None:
         """Begin a conversation."""
         self._results = {}
         for one in (one for turn in turns for one in turn.rounds):
@@ -236,7 +236,7 @@ def test_an_agent_behind_a_builder_is_never_refused(client: Client, server: Stri
     assert seen["left out"] > 0
 
 
-def talks_of_agent(agent: Any, tools: Tools, turns: list[Asked]) -> Iterator[None]:
+def talks_of_agent(agent: Any, tools: Tools, turns: list[NativeTurn]) -> Iterator[None]:
     """Yield after each turn of a conversation; the state keeps all of it."""
     tools.begin(turns)
     thread: Any = {"configurable": {"thread_id": "1"}, "recursion_limit": 50}
@@ -281,7 +281,7 @@ def check(server: StrictServer, seed: int) -> None:
 
 
 def talk_on(
-    messages: list[BaseMessage], chain: Runnable[Any, AIMessage], turn: Asked, tools: Tools, chance: random.Random
+    messages: list[BaseMessage], chain: Runnable[Any, AIMessage], turn: NativeTurn, tools: Tools, chance: random.Random
 ) -> None:
     """Run the tools that the model calls until it answers; their results come in any order."""
     for one in (*turn.rounds, turn.answer):
@@ -311,7 +311,7 @@ def test_a_memory_of_llama_index_is_never_refused(client: Client, server: Strict
     assert seen["left out"] > 0
 
 
-async def answer(llm: Any, memory: Any, turn: Asked, tools: Tools) -> None:
+async def answer(llm: Any, memory: Any, turn: NativeTurn, tools: Tools) -> None:
     await memory.aput(ChatMessage(turn.question, role="user"))
     for _ in (*turn.rounds, turn.answer):
         history = await memory.aget()

@@ -8,15 +8,15 @@ from collections.abc import Iterator
 import pytest
 
 from gatekeeper_core import ContextGatekeeper, HistoryConfig, RunConfig, ToolResultCompressor, keep, select_history
-from tests.native_lists import FORMATS, Asked, Call, Native, Round, talk
+from tests.native_lists import FORMATS, Call, Native, NativeTurn, Round, talk
 from tests.strict_server import HISTORIES, StrictServer
 
 each_format = pytest.mark.parametrize("native", FORMATS, ids=lambda native: native.name)
 
 CALLS = (Call("call_1", "look_up", {"n": 1}, "6380"), Call("call_2", "look_up", {"n": 2}, "6381"))
 ROUND = Round("Two tables have it.", "Let me see.", CALLS, cached=True)
-TURN = Asked("Which port?", (ROUND,), Round("They differ.", "6380 or 6381."), cached=True)
-NEXT = Asked("端口是哪个？", (), None)
+TURN = NativeTurn("Which port?", (ROUND,), Round("They differ.", "6380 or 6381."), cached=True)
+NEXT = NativeTurn("端口是哪个？", (), None)
 
 
 @pytest.fixture
@@ -47,16 +47,16 @@ def test_what_is_kept_of_a_list_is_never_refused(native: Native, server: StrictS
 
 FEWER = ROUND._replace(calls=CALLS[1:])
 BROKEN = {
-    "a result is missing": lambda n: [n.asked(TURN), *n.said(ROUND), *n.told(FEWER)],
-    "a call is missing": lambda n: [n.asked(TURN), *n.said(FEWER), *n.told(ROUND)],
-    "there is no result": lambda n: [n.asked(TURN), *n.said(ROUND)],
-    "there is no call": lambda n: [n.asked(TURN), *n.told(ROUND)],
-    "results come before their calls": lambda n: [n.asked(TURN), *n.told(ROUND), *n.said(ROUND)],
-    "calls stand twice": lambda n: [n.asked(TURN), *(n.said(ROUND) + n.told(ROUND)) * 2],
-    "the user does not begin": lambda n: [*n.said(ROUND), *n.told(ROUND), n.asked(NEXT)],
-    "a signature is changed": lambda n: [n.asked(TURN), *n.said(ROUND._replace(thought="?")), *n.told(ROUND)],
-    "a signature is lost": lambda n: [n.asked(TURN), *n.said(ROUND._replace(thought="")), *n.told(ROUND)],
-    "a signature is made up": lambda n: [n.asked(TURN), *n.said(ROUND), *n.told(ROUND), *n.said(Round("?", "Yes."))],
+    "a result is missing": lambda n: [n.question(TURN), *n.answer(ROUND), *n.results(FEWER)],
+    "a call is missing": lambda n: [n.question(TURN), *n.answer(FEWER), *n.results(ROUND)],
+    "there is no result": lambda n: [n.question(TURN), *n.answer(ROUND)],
+    "there is no call": lambda n: [n.question(TURN), *n.results(ROUND)],
+    "results come before their calls": lambda n: [n.question(TURN), *n.results(ROUND), *n.answer(ROUND)],
+    "calls stand twice": lambda n: [n.question(TURN), *(n.answer(ROUND) + n.results(ROUND)) * 2],
+    "the user does not begin": lambda n: [*n.answer(ROUND), *n.results(ROUND), n.question(NEXT)],
+    "a signature is changed": lambda n: [n.question(TURN), *n.answer(ROUND._replace(thought="?")), *n.results(ROUND)],
+    "a signature is lost": lambda n: [n.question(TURN), *n.answer(ROUND._replace(thought="")), *n.results(ROUND)],
+    "a signature is made up": lambda n: [n.question(TURN), *n.answer(ROUND), *n.results(ROUND), *n.answer(Round("?", "Yes."))],
 }  # fmt: skip
 NOT_REFUSED = {
     # A call of Gemini's has no id: only its signature and its place tell it from another one.

@@ -25,7 +25,7 @@ from gatekeeper_postgres import PostgresStore
 from gatekeeper_postgres.schema import TABLES
 from tests.fault_record import fault_round
 from tests.memory_store_contract import record
-from tests.message_store_contract import ids_of, said
+from tests.message_store_contract import ids_of, messages_of
 from tests.servers import PostgresServer, running_or_skipped
 from tests.storage.test_sqlite_faults import CALLS, chance, mix_all_calls, rounds
 from tests.store_contract import fill
@@ -117,7 +117,7 @@ class Writer:
         while not self._stop.is_set():
             number = len(self.acknowledged)
             try:
-                assert self._store.append_messages("acme", "t1", said(number)) == number
+                assert self._store.append_messages("acme", "t1", messages_of(number)) == number
             except StorageError as error:
                 self.words.append(str(error))
                 time.sleep(0.05)
@@ -182,7 +182,7 @@ def test_connections_that_a_restart_closed_are_replaced_without_an_error(
         fault_round(STORE, "the server restarted under open connections") as found,
         PostgresStore(mortal_database, min_connections=3) as store,
     ):
-        store.append_messages("acme", "t1", said(0))
+        store.append_messages("acme", "t1", messages_of(0))
         threads = [threading.Thread(target=store.last_seq, args=("acme", "t1")) for _ in range(8)]
         for thread in threads:
             thread.start()
@@ -190,7 +190,7 @@ def test_connections_that_a_restart_closed_are_replaced_without_an_error(
             thread.join()
         mortal.stop()
         mortal.start()
-        assert store.append_messages("acme", "t1", said(1)) == 1
+        assert store.append_messages("acme", "t1", messages_of(1)) == 1
         found.stored(ids_of(store) == ["m0", "m1"], "the messages of t1")
 
 
@@ -199,13 +199,13 @@ def test_a_call_while_the_server_is_away_ends_in_time(mortal: MortalServer, mort
         fault_round(STORE, "the server away for a while") as found,
         PostgresStore(mortal_database, connect_timeout_ms=1_000) as store,
     ):
-        store.append_messages("acme", "t1", said(0))
+        store.append_messages("acme", "t1", messages_of(0))
         mortal.stop()
         try:
             begin = time.monotonic()
             for _ in range(2):
                 with pytest.raises(StorageError, match=r"127\.0\.0\.1:\d+/test_\d+: "):
-                    store.append_messages("acme", "t1", said(1))
+                    store.append_messages("acme", "t1", messages_of(1))
                 found.refused()
             assert time.monotonic() - begin < 20
         finally:
@@ -213,7 +213,7 @@ def test_a_call_while_the_server_is_away_ends_in_time(mortal: MortalServer, mort
         there = answered(lambda: ids_of(store), within_seconds=20)
         found.stored(there.count("m0") == 1, "the message before")
         found.content(there == ["m0"], "a message that was refused")
-        assert answered(lambda: store.append_messages("acme", "t1", said(1)), within_seconds=20) == 1
+        assert answered(lambda: store.append_messages("acme", "t1", messages_of(1)), within_seconds=20) == 1
 
 
 def sleep(store: PostgresStore, seconds: int) -> None:
@@ -239,23 +239,23 @@ def test_a_statement_that_takes_too_long_is_undone(store: PostgresStore, conninf
         # After the messages are in their table.
         admin.execute("CREATE TRIGGER slow AFTER INSERT ON gatekeeper.messages EXECUTE FUNCTION gatekeeper.slow()")
         with pytest.raises(StorageError, match="timed out and was rolled back"):
-            hasty.append_messages("acme", "t1", said(7, 8))
+            hasty.append_messages("acme", "t1", messages_of(7, 8))
         found.refused()
         found.content(state(conninfo) == before, "half a call")
         admin.execute("DROP FUNCTION gatekeeper.slow() CASCADE")
-        assert hasty.append_messages("acme", "t1", said(7)) == 2
+        assert hasty.append_messages("acme", "t1", messages_of(7)) == 2
         found.stored(ids_of(store) == ["m0", "m1", "m7"], "the messages before and after")
 
 
 def test_a_writer_that_another_one_keeps_waiting_gives_up(store: PostgresStore, conninfo: str) -> None:
-    store.append_messages("acme", "t1", said(0))
+    store.append_messages("acme", "t1", messages_of(0))
     with PostgresStore(conninfo, lock_timeout_ms=50) as hasty:
         with store._writing("acme", b"thread", b"acme", b"t1"):
             with pytest.raises(StorageError, match="locked by another writer"):
-                hasty.append_messages("acme", "t1", said(1))
+                hasty.append_messages("acme", "t1", messages_of(1))
             assert hasty.last_seq("acme", "t1") == 0  # readers wait for nobody
-            assert hasty.append_messages("acme", "t2", said(0)) == 0  # nor do writers of another thread
-        assert hasty.append_messages("acme", "t1", said(1)) == 1
+            assert hasty.append_messages("acme", "t2", messages_of(0)) == 0  # nor do writers of another thread
+        assert hasty.append_messages("acme", "t1", messages_of(1)) == 1
 
 
 def test_calls_wait_for_a_connection_no_longer_than_they_were_told(conninfo: str) -> None:
@@ -267,11 +267,11 @@ def test_calls_wait_for_a_connection_no_longer_than_they_were_told(conninfo: str
         sleeper.start()
         time.sleep(0.2)
         with pytest.raises(StorageError, match="no connection in time: all are busy"):
-            store.append_messages("acme", "t1", said(0))
+            store.append_messages("acme", "t1", messages_of(0))
         found.refused()
         sleeper.join()
         found.content(store.last_seq("acme", "t1") == -1, "a call that was refused")
-        assert store.append_messages("acme", "t1", said(1)) == 0
+        assert store.append_messages("acme", "t1", messages_of(1)) == 0
 
 
 def test_eight_threads_that_mix_all_calls_lose_and_double_nothing(store: PostgresStore) -> None:

@@ -13,7 +13,7 @@ import pytest
 from gatekeeper_core.errors import ForgottenError
 from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_postgres import PostgresStore
-from tests.message_store_contract import ids_of, said
+from tests.message_store_contract import ids_of, messages_of
 from tests.store_contract import fill, memory, seen
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ANN = MemoryScope("acme", "ann")
 
 LATE: dict[str, Callable[[PostgresStore], object]] = {
-    "append": lambda store: store.append_messages("acme", "t1", said(7)),
+    "append": lambda store: store.append_messages("acme", "t1", messages_of(7)),
     "save": lambda store: store.save_record("acme", "t1", "task", "{}", upto_seq=0, expected_version=0),
     "remember": lambda store: store.put_memories(ANN, [memory("late", "t1")]),
     "put aside": lambda store: store.blobs_of("acme", "t1").put("scope", "late", b"x"),
@@ -92,7 +92,7 @@ def test_a_save_that_comes_while_something_is_forgotten_waits_and_is_refused(
     assert deleted.wait(20)
     errors: list[BaseException] = []
     with PostgresStore(conninfo) as other:
-        other.append_messages("neighbour", "t1", said(0))  # another tenant waits for nobody
+        other.append_messages("neighbour", "t1", messages_of(0))  # another tenant waits for nobody
 
         def save() -> None:
             try:

@@ -16,7 +16,7 @@ from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.errors import StaleReadError, StorageError
 from gatekeeper_postgres import PostgresStore
 from tests.fault_record import fault_round
-from tests.message_store_contract import ids_of, said
+from tests.message_store_contract import ids_of, messages_of
 from tests.postgres.test_faults import STORE, answered, state
 from tests.servers import PostgresServer, running, running_or_skipped
 from tests.storage.test_sqlite_faults import CALLS, TIMES, chance, one_of_all_calls, rounds
@@ -84,14 +84,14 @@ def pair(servers: tuple[PostgresServer, PostgresServer]) -> Iterator[Pair]:
 def test_a_replica_that_lags_is_told_from_one_that_is_up_to_date(pair: Pair) -> None:
     """``min_seq`` is refused until the message is there; what is read without it is a beginning of the thread."""
     with PostgresStore(pair.primary) as store:
-        store.append_messages("acme", "t1", said(0, 1))
+        store.append_messages("acme", "t1", messages_of(0, 1))
         with answered(lambda: PostgresStore(pair.replica)) as behind:
             answered(lambda: behind.read_messages("acme", "t1", min_seq=1))
             for number in rounds(2):
                 with fault_round(STORE, "a replica that lags") as found:
                     first = 2 + 2 * number
                     with pair.lag():
-                        seq = StoredThreads(store).append("t1", said(first, first + 1), tenant="acme")
+                        seq = StoredThreads(store).append("t1", messages_of(first, first + 1), tenant="acme")
                         for read in (
                             lambda seq=seq: behind.read_messages("acme", "t1", min_seq=seq),
                             lambda seq=seq: StoredThreads(behind).load("t1", tenant="acme", min_seq=seq),
@@ -136,11 +136,11 @@ def test_what_the_server_undoes_for_another_call_can_be_repeated(
             # After the messages are in their table.
             admin.execute("CREATE TRIGGER undo AFTER INSERT ON gatekeeper.messages EXECUTE FUNCTION gatekeeper.undo()")
             with pytest.raises(StorageError, match="rolled back because of a concurrent call: try again"):
-                store.append_messages("acme", "t1", said(7, 8))
+                store.append_messages("acme", "t1", messages_of(7, 8))
             found.refused()
             found.content(state(conninfo) == before, "half a call")
             admin.execute("DROP FUNCTION gatekeeper.undo() CASCADE")
-        assert store.append_messages("acme", "t1", said(7, 8)) == 3
+        assert store.append_messages("acme", "t1", messages_of(7, 8)) == 3
         found.stored(ids_of(store) == ["m0", "m1", "m7", "m8"], "the call that was repeated")
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from gatekeeper_core.errors import StorageError
 from gatekeeper_postgres import PostgresStore, schema
-from tests.message_store_contract import said
+from tests.message_store_contract import messages_of
 from tests.store_contract import fill, seen
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def test_every_table_is_known_and_begins_with_the_tenant(
 def test_many_that_open_an_empty_database_at_once_make_the_tables_once(conninfo: str) -> None:
     def opened(_: int) -> int:
         with PostgresStore(conninfo) as store:
-            return store.append_messages("acme", "t1", said(0))
+            return store.append_messages("acme", "t1", messages_of(0))
 
     with ThreadPoolExecutor(6) as pool:
         assert list(pool.map(opened, range(6))) == [0] * 6
@@ -69,7 +69,7 @@ def test_tables_of_a_newer_version_are_refused_also_when_they_come_while_the_sto
     fill(store)
     assert migrated(store, (*schema.MIGRATIONS, ADDED)) == 1
     for write in (
-        lambda: store.append_messages("acme", "t1", said(2)),
+        lambda: store.append_messages("acme", "t1", messages_of(2)),
         lambda: store.save_record("acme", "t1", "task", "{}", upto_seq=0, expected_version=0),
         lambda: store.blobs_of("acme", "t1").put("s", "a", b""),
         lambda: store.blobs_of("acme", "t1").delete("s"),

@@ -17,7 +17,7 @@ from gatekeeper_postgres import PostgresStore
 from gatekeeper_postgres.schema import NEWEST
 from tests.blob_store_contract import BlobStoreContract
 from tests.memory_store_contract import MemoryStoreContract, record
-from tests.message_store_contract import MessageStoreContract, ids_of, said
+from tests.message_store_contract import MessageStoreContract, ids_of, messages_of
 from tests.record_store_contract import RecordStoreContract
 from tests.storage.test_sqlite_faults import Child
 from tests.store_contract import StoreContract, fill, seen
@@ -49,7 +49,7 @@ def test_what_was_stored_is_there_when_the_store_is_opened_again(conninfo: str) 
     with PostgresStore(conninfo, create=False, migrate=False) as store:
         assert store.found_schema_version == NEWEST
         assert seen(store) == before
-        assert store.append_messages("acme", "t1", said(1, 2)) == 2
+        assert store.append_messages("acme", "t1", messages_of(1, 2)) == 2
 
 
 def test_long_names_and_ids_are_told_apart_and_come_back(store: PostgresStore) -> None:
@@ -103,14 +103,14 @@ def test_a_pool_of_your_own_serves_and_is_left_open_and_as_it_was(conninfo: str)
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_forked_process_opens_connections_of_its_own(conninfo: str) -> None:
     with PostgresStore(conninfo, max_connections=1) as store:
-        store.append_messages("acme", "t1", said(0))
+        store.append_messages("acme", "t1", messages_of(0))
 
         def backend() -> str:
             with store._connections.transaction() as transaction:
                 return str(transaction.rows("SELECT pg_backend_pid()"))
 
         def work(say: Callable[[str], None]) -> None:
-            store.append_messages("acme", "t1", said(1))
+            store.append_messages("acme", "t1", messages_of(1))
             say(backend())
             store.close()
 

@@ -17,7 +17,7 @@ from gatekeeper_core import HistoryConfig
 from gatekeeper_core.native.reading import read_native
 from gatekeeper_serve.apis import APIS
 from gatekeeper_serve.reading import GrowingLists
-from tests.native_lists import ANTHROPIC, CHAT, RESPONSES, Asked, Native, talk, without_thoughts
+from tests.native_lists import ANTHROPIC, CHAT, RESPONSES, Native, NativeTurn, talk, without_thoughts
 from tests.serve.test_proxy import TALKS
 from tests.serve.test_proxy import talk as talk_about
 from tests.serve.upstream import CHAT as CHAT_PATH
@@ -164,7 +164,7 @@ CONFIGS = [
 ]
 
 
-def steps(turns: list[Asked]) -> Iterator[list[Asked]]:
+def steps(turns: list[NativeTurn]) -> Iterator[list[NativeTurn]]:
     """Yield a conversation as it is sent: at each question, and after each round of tools."""
     for at, turn in enumerate(turns):
         for count in range(len(turn.rounds) + 1):

@@ -17,7 +17,7 @@ from gatekeeper_core.storage.sqlite import InMemoryStore, SQLiteStore
 from gatekeeper_core.vectors import unit_vector
 from tests.blob_store_contract import BlobStoreContract
 from tests.memory_store_contract import ANN, MemoryStoreContract, ids, record
-from tests.message_store_contract import MessageStoreContract, ids_of, said
+from tests.message_store_contract import MessageStoreContract, ids_of, messages_of
 from tests.record_store_contract import RecordStoreContract
 from tests.store_contract import StoreContract, fill, seen
 from tests.timing import assert_slower
@@ -60,7 +60,7 @@ def test_what_was_stored_is_there_when_the_file_is_opened_again(path: Path) -> N
         before = seen(store)
     with SQLiteStore(path) as store:
         assert seen(store) == before
-        assert store.append_messages("acme", "t1", said(1, 2)) == 2
+        assert store.append_messages("acme", "t1", messages_of(1, 2)) == 2
         assert store.check() == ()
 
 
@@ -98,7 +98,7 @@ def test_a_search_of_the_files_finds_nothing_of_what_was_forgotten(path: Path, n
 def test_rows_that_cannot_be_purged_are_gone_all_the_same(path: Path) -> None:
     """A reader in another place keeps the log from being emptied; the answer says so, and purge does the rest."""
     with SQLiteStore(path, busy_timeout_ms=1) as store, SQLiteStore(path) as other:
-        store.append_messages("acme", "t1", said(0))
+        store.append_messages("acme", "t1", messages_of(0))
         with other._connections.reading() as transaction:
             transaction.rows("SELECT count(*) FROM messages")
             forgotten = store.forget("acme", thread="t1")
@@ -159,11 +159,11 @@ def test_a_call_in_the_middle_of_a_call_in_memory_is_a_part_of_it() -> None:
     """As when a signal handler saves: it is stored, unless the call around it fails."""
     store = InMemoryStore()
     with store._writing("acme"):
-        assert store.append_messages("acme", "t1", said(0)) == 0
+        assert store.append_messages("acme", "t1", messages_of(0)) == 0
 
     def fail_in_the_middle() -> None:
         with store._writing("acme"):
-            store.append_messages("acme", "t1", said(1))
+            store.append_messages("acme", "t1", messages_of(1))
             raise KeyError("the caller's")
 
     with pytest.raises(KeyError, match="the caller's"):

@@ -17,7 +17,7 @@ from gatekeeper_core.context.memory.thread import StoredThreads
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.errors import StorageError
 from gatekeeper_core.storage.sqlite import SQLiteStore
-from tests.message_store_contract import ids_of, said
+from tests.message_store_contract import ids_of, messages_of
 from tests.storage.test_sqlite_faults import CALLS, Child
 from tests.store_contract import fill, seen
 
@@ -40,10 +40,10 @@ def test_a_writer_in_the_way_is_an_error_after_the_time_that_was_given(path: Pat
     with SQLiteStore(path) as store, SQLiteStore(path, busy_timeout_ms=1) as hasty:
         with store._connections.writing():
             with pytest.raises(StorageError, match="raise busy_timeout_ms") as caught:
-                hasty.append_messages("acme", "t1", said(0))
+                hasty.append_messages("acme", "t1", messages_of(0))
             assert str(path) in str(caught.value)
             assert hasty.last_seq("acme", "t1") == -1  # reading goes on
-        assert hasty.append_messages("acme", "t1", said(0)) == 0
+        assert hasty.append_messages("acme", "t1", messages_of(0)) == 0
 
 
 def test_opening_waits_for_another_process_where_sqlite_itself_does_not(path: Path) -> None:
@@ -56,7 +56,7 @@ def test_opening_waits_for_another_process_where_sqlite_itself_does_not(path: Pa
     end = threading.Timer(0.1, writer.execute, ["COMMIT"])
     end.start()
     with SQLiteStore(path) as store:
-        assert store.append_messages("acme", "t1", said(0)) == 0
+        assert store.append_messages("acme", "t1", messages_of(0)) == 0
     end.join()
     writer.close()
 
@@ -64,8 +64,8 @@ def test_opening_waits_for_another_process_where_sqlite_itself_does_not(path: Pa
 def test_a_call_in_the_middle_of_a_call_is_an_error_and_no_lock(store: SQLiteStore) -> None:
     """As when a signal handler saves: the outer call is undone as well."""
     with pytest.raises(StorageError), store._connections.writing():
-        store.append_messages("acme", "t1", said(0))
-    assert store.append_messages("acme", "t1", said(0)) == 0
+        store.append_messages("acme", "t1", messages_of(0))
+    assert store.append_messages("acme", "t1", messages_of(0)) == 0
 
 
 def test_a_file_that_is_gone_is_an_error_and_no_new_store(path: Path) -> None:
@@ -154,7 +154,7 @@ def test_a_file_that_may_only_be_read_is_read_and_refuses_each_write(open_folder
     name.chmod(0o644)
     open_folder.chmod(0o777)
     with SQLiteStore(name) as store:
-        assert store.append_messages("acme", "t1", said(7)) == 2
+        assert store.append_messages("acme", "t1", messages_of(7)) == 2
 
 
 def test_a_transaction_that_cannot_be_undone_goes_with_its_connection(store: SQLiteStore) -> None:
@@ -169,8 +169,8 @@ def test_a_transaction_that_cannot_be_undone_goes_with_its_connection(store: SQL
             transaction.connection.set_authorizer(refuse_to_undo)
             raise KeyError("the caller's")
 
-    store.append_messages("acme", "t1", said(0))
+    store.append_messages("acme", "t1", messages_of(0))
     with pytest.raises(KeyError, match="the caller's"):
         fail_in_the_middle()
-    store.append_messages("acme", "t1", said(1))
+    store.append_messages("acme", "t1", messages_of(1))
     assert ids_of(store) == ["m0", "m1"]

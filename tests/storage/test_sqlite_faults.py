@@ -32,7 +32,7 @@ from gatekeeper_core.storage.sqlite_schema import MIGRATIONS
 from gatekeeper_core.vectors import unit_vector
 from tests.fault_record import fault_round
 from tests.memory_store_contract import record
-from tests.message_store_contract import ids_of, said
+from tests.message_store_contract import ids_of, messages_of
 from tests.store_contract import fill, seen
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def look_for(store: Store, lines: list[str], found: Round) -> list[str]:
 
 def test_a_full_disk_is_named_and_stores_nothing_of_the_call(path: Path) -> None:
     with fault_round(STORE, "no room left in the file") as found, SQLiteStore(path) as store:
-        store.append_messages("acme", "t1", said(0))
+        store.append_messages("acme", "t1", messages_of(0))
         with store._connections.bare() as connection:
             pages = connection.execute("PRAGMA page_count").fetchone()[0]
             connection.execute(f"PRAGMA max_page_count = {pages + 2}")
@@ -251,8 +251,8 @@ def let_fail(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 CALLS: dict[str, Callable[[Store], object]] = {
-    "append": lambda store: store.append_messages("acme", "t1", said(1, 2, 3)),
-    "append to a new thread": lambda store: store.append_messages("acme", "t2", said(1, 2, 3)),
+    "append": lambda store: store.append_messages("acme", "t1", messages_of(1, 2, 3)),
+    "append to a new thread": lambda store: store.append_messages("acme", "t2", messages_of(1, 2, 3)),
     "save": lambda store: store.save_record("acme", "t1", "summary", '"b"', upto_seq=1, expected_version=1),
     "remember": lambda store: store.put_memories(
         ANN, [record("m1", "coffee", version=2), record("m9", "tea", vector=(1.0, 0.0))]
@@ -371,6 +371,6 @@ def one_of_all_calls(store: SQLiteStore, draw: random.Random, name: str, appende
         assert store.count_memories(ANN, ["tea"]).memories >= 0
     else:
         with suppress(ForgottenError):
-            store.append_messages("acme", "private", said(draw.randrange(5)))
+            store.append_messages("acme", "private", messages_of(draw.randrange(5)))
         store.forget("acme", thread="private")
         store.begin_anew("acme", thread="private")

@@ -11,7 +11,7 @@ from gatekeeper_core.errors import CorruptionError, StorageError
 from gatekeeper_core.storage.sqlite import SQLiteStore
 from gatekeeper_core.storage.sqlite_connections import Connections
 from gatekeeper_core.storage.sqlite_schema import MIGRATIONS, SchemaState, has_only_our_tables, migrate, schema_state
-from tests.message_store_contract import said
+from tests.message_store_contract import messages_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +47,7 @@ def test_every_table_and_every_index_begins_with_the_tenant() -> None:
 def test_an_older_file_is_brought_up_to_date_and_keeps_what_is_in_it(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     with SQLiteStore(path) as store:
-        store.append_messages("acme", "t1", said(0))
+        store.append_messages("acme", "t1", messages_of(0))
     newer = opened(path, NEXT)
     with newer.bare() as connection:
         assert schema_state(connection) == SchemaState(version=2, is_empty=False)
@@ -81,7 +81,7 @@ def test_an_older_file_is_refused_where_it_must_not_be_migrated(tmp_path: Path) 
 def test_a_store_that_another_process_brings_up_to_date_writes_no_more(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     with SQLiteStore(path) as store:
-        store.append_messages("acme", "t1", said(0))
+        store.append_messages("acme", "t1", messages_of(0))
         opened(path, NEXT).close()
         with pytest.raises(StorageError, match="written by a newer version"):
-            store.append_messages("acme", "t1", said(1))
+            store.append_messages("acme", "t1", messages_of(1))

@@ -36,7 +36,7 @@ from tests import concepts, talks
 from tests.case_files import from_file, rows
 from tests.histories import config_of, view_with
 from tests.loops import PROVIDERS, assistant, calls, loop, result, rounds, system, user
-from tests.native_lists import CHAT, FORMATS, Asked, Native, Round
+from tests.native_lists import CHAT, FORMATS, Native, NativeTurn, Round
 from tests.native_lists import talk as native_talk
 
 NO_TRIM = GatekeeperConfig(trim=False)
@@ -520,7 +520,7 @@ def asked_in_turn(lists: Iterable[Sequence[Any]], *, is_stored: bool = True, **s
         yield view
 
 
-def _numbered(turns: Sequence[Asked], number: int) -> Iterable[Asked]:
+def _numbered(turns: Sequence[NativeTurn], number: int) -> Iterable[NativeTurn]:
     """Return turns whose calls have ids of their own, and their texts words of their own."""
     for turn in turns:
         rounds = [
@@ -541,9 +541,10 @@ def _numbered(turns: Sequence[Asked], number: int) -> Iterable[Asked]:
 def native_lists(native: Native, seed: int) -> list[Any]:
     """Return a long conversation that grows question by question; in the middle of it the first one is edited."""
     *past, _ = shops(12)
-    begun = [Asked(one.text, (), Round("", reply.text * 5)) for one, reply in zip(past[::2], past[1::2], strict=True)]
+    pairs = zip(past[::2], past[1::2], strict=True)
+    begun = [NativeTurn(user.text, (), Round("", reply.text * 5)) for user, reply in pairs]
     named = (f"New topic: when does the {shop} open?" for shop in ("heron and the osprey", "falcon", "kite"))
-    turns = [*begun, *(Asked(text, (), Round("", "At nine.")) for text in named)]
+    turns = [*begun, *(NativeTurn(text, (), Round("", "At nine.")) for text in named)]
     turns += [turn for number in range(2) for turn in _numbered(native_talk(seed + number), number) if turn.answer]
     edited = [turns[0]._replace(question="换了 another question"), *turns[1:]]
     names = [(turns if at < 18 else edited)[: at + 1] for at in range(12, len(turns))]
