@@ -14,6 +14,9 @@ topics that are sent beside a follow-up and beside a question on something new, 
 back to an earlier topic whose needed turns are all there. The weights are those of the other group of authors; the
 doors have the packaged ones, which are fitted on both.
 
+Last the sessions as chats of an agent: three of five answers, of their own length, follow a long result of a tool.
+``whole`` is the share of the needed turns of which the prompt has every sentence.
+
 The doors find turns by words alone, with or without the extra ``meaning``.
 
 Exit status 1 where the default has fewer needed turns than the newest messages at the same budget.
@@ -25,6 +28,7 @@ import random
 import sys
 import warnings
 from collections import Counter
+from dataclasses import replace
 from itertools import accumulate, chain, product
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +48,7 @@ from gatekeeper_core import (
     prices_of_model,
     select_history,
 )
+from gatekeeper_core.messages import ToolCall
 from gatekeeper_core.text import sentences
 
 if TYPE_CHECKING:
@@ -66,6 +71,7 @@ WAYS: dict[str, dict[str, Any]] = {
     "cache, claude-sonnet-4-5": {"strategy": "cache", "prices": prices_of_model("claude-sonnet-4-5")},
 }
 TOPICS, TOPIC_CHATS, QUICK_CHATS = 12, 48, 4
+TOOL_SHARE, RESULT_LINES = 0.6, 35
 SHORTEST_SIGN = 8
 """Characters of a sentence that tells its turn from the others."""
 
@@ -151,10 +157,16 @@ def exchanges(talk: Talk) -> list[tuple[str, str]]:
     return list(zip(texts[::2], texts[1::2], strict=True))
 
 
+def sentences_of(talk: Talk) -> list[set[str]]:
+    """Return the sentences of each turn."""
+    return [
+        {text[span.start : span.stop].strip() for text in turn for span in sentences(text)} for turn in exchanges(talk)
+    ]
+
+
 def signs(talk: Talk) -> list[set[str]]:
     """Return for each turn the sentences that no other turn has."""
-    turns = exchanges(talk)
-    spoken = [{text[span.start : span.stop].strip() for text in turn for span in sentences(text)} for turn in turns]
+    spoken = sentences_of(talk)
     counts = Counter(chain.from_iterable(spoken))
     return [{sign for sign in turn if counts[sign] == 1 and len(sign) >= SHORTEST_SIGN} for turn in spoken]
 
@@ -184,6 +196,43 @@ def table(talks: Sequence[Talk], budgets: Sequence[int], *, peers: bool, count: 
             config = HistoryConfig(token_budget=budget, on_error="raise", **WAYS.get(row["way"], {}))
             needed, tokens = measured(talks, DOORS.get(row["door"], through_window), config, count=count)
             row |= {f"needed {budget}": needed, f"tokens {budget}": tokens}
+    return rows
+
+
+def agent_chat(talk: Talk, seed: int) -> Talk:
+    """Return a session in which three of five answers follow a call of a tool with a result of about 400 tokens."""
+    draw, messages, stops = random.Random(seed), list[Message](), dict[int, int]()
+    for at, (question, answer) in enumerate(exchanges(talk)):
+        messages.append(Message("user", question))
+        stops[2 * at + 1] = len(messages)
+        if draw.random() < TOOL_SHARE:
+            lines = (
+                f"berth {draw.randrange(10**6)} crane {draw.randrange(10**4)} status ok" for _ in range(RESULT_LINES)
+            )
+            messages.append(Message("assistant", "", tool_calls=(ToolCall(f"c{at}", "lookup", "{}"),)))
+            messages.append(Message("tool", "\n".join(lines), tool_call_id=f"c{at}"))
+        messages.append(Message("assistant", answer))
+    calls = tuple(call._replace(stop=stops[call.stop]) for call in talk.calls)
+    return replace(talk, messages=tuple(messages), calls=calls)
+
+
+def agent_table(talks: Sequence[Talk], budgets: Sequence[int], *, peers: bool, count: TokenCounter) -> list[Row]:
+    """Return the needed turns that are whole in the prompts of agents over the budget, in per cent, and the tokens."""
+    rows: list[Row] = [{"door": "select_history", "way": DEFAULT}]
+    rows += [{"door": "trim_messages", "way": "newest messages"}] if peers else []
+    for row, budget in product(rows, budgets):
+        config, whole, tokens = HistoryConfig(token_budget=budget, on_error="raise"), list[float](), list[int]()
+        for seed, talk in enumerate(talks):
+            chat, turns = agent_chat(talk, seed), sentences_of(talk)
+            before = list(accumulate((count(message.text) for message in chat.messages), initial=0))
+            for call, texts in zip(
+                chat.calls, DOORS.get(row["door"], through_window)(chat, count, config), strict=True
+            ):
+                if before[call.stop] > budget:
+                    prompt = "\n".join(texts)
+                    tokens.append(count(prompt))
+                    whole += [any(all(one in prompt for one in turns[turn]) for turn in group) for group in call.needed]
+        row |= {f"whole {budget}": 100 * sum(whole) / len(whole), f"tokens {budget}": sum(tokens) / len(tokens)}
     return rows
 
 
@@ -249,16 +298,22 @@ def main() -> int:
     chosen = parser.parse_args()
     count = counter(chosen.counter)
     drawn = list(product(LANGUAGES, range(chosen.seeds)))[-1 if chosen.quick else 0 :]
-    shape: dict[str, Any] = {"turns": chosen.turns, "tokens": chosen.size, "count": count}
+    shape: dict[str, Any] = {"turns": chosen.turns, "count": count}
     tables: Tables = {}
     for file, fitted_on in FILES.items():
         everyday = read_everyday(chosen.data / "everyday" / file)
-        talks = [sessions(everyday, language=language, seed=seed, **shape) for language, seed in drawn]
+        talks, short = (
+            [sessions(everyday, language=language, seed=seed, tokens=tokens, **shape) for language, seed in drawn]
+            for tokens in (chosen.size, 0)
+        )
         tables[file] = table(talks, chosen.budgets, peers=not chosen.ours_only, count=count)
         print_table(f"{file}: needed turns in per cent, tokens", tables[file], markdown=chosen.markdown)
         rows = topic_rows(everyday, fitted_on, count, chats=QUICK_CHATS if chosen.quick else TOPIC_CHATS)
         tables[f"{file}, topics"] = rows
         print_table(f"{file}: 30 turns over 12 topics", rows, markdown=chosen.markdown)
+        rows = agent_table(short, chosen.budgets[:2], peers=not chosen.ours_only, count=count)
+        tables[f"{file}, agents"] = rows
+        print_table(f"{file}: chats of an agent, needed turns whole in per cent", rows, markdown=chosen.markdown)
     write_json(chosen.json, "doors", settings_of(chosen), tables)
     return int(any(map(is_below, tables.values())))
 
@@ -267,7 +322,7 @@ def is_below(rows: Sequence[Row]) -> bool:
     """Return whether the default has fewer needed turns than the newest messages at some door and budget."""
     peers = [row for row in rows if row.get("door") == "trim_messages"]
     ours = [row for row in rows if row["way"] == DEFAULT]
-    budgets = {name for row in peers for name in row if name.startswith("needed ")}
+    budgets = {name for row in peers for name in row if name.startswith(("needed ", "whole "))}
     return any(row[name] < peer[name] for row in ours for peer in peers for name in budgets)
 
 

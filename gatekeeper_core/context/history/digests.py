@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gatekeeper_core.context.history.call_log import CallLog
 from gatekeeper_core.context.history.liveness import LiveIdentifiers
 from gatekeeper_core.context.history.pins import beginning_of
-from gatekeeper_core.context.history.recall import render_recalled
+from gatekeeper_core.context.history.recall import recalled_block, turn_text
 from gatekeeper_core.context.history.rounds import our_pointers
 from gatekeeper_core.context.history.view import DIGESTS
 from gatekeeper_core.messages import SIGNED, Message, common_beginning, is_answer, with_text
@@ -59,11 +59,10 @@ these agents lose one.
 _QUESTION_CHARACTERS = 300
 """Most characters of a message of the user, but for the task; a longer one keeps its ends. Source: ours."""
 
-_RECALLED_FROM = 0.7
-"""Need from which on a turn that gave way is recalled for the question, 0..1.
+_RECALLED_FROM = 0.5
+"""Need from which on a turn that gave way is recalled for the question, 0..1: it is more likely needed than not.
 
-Source: ours, as above; a recalled turn is paid in full, so with all that the question selects the price is a third
-higher.
+Source: ours, ``python -m benchmarks.doors``.
 """
 
 
@@ -205,28 +204,34 @@ class _GrowingPast:
         self.digests[0] = digest
 
 
-def with_digests(choice: HistoryView, past: PastDigests, history: History, *, recall_tokens: int) -> HistoryView:
+def with_digests(
+    choice: HistoryView, past: PastDigests, history: History, *, recall_tokens: int, token_counter: TokenCounter
+) -> HistoryView:
     """Return a choice with every past turn that was not dropped, the older ones as digests.
 
-    Those that gave way and that the question needs are recalled before it, within ``recall_tokens``; ``Costs.view``
-    leaves them out where the others do not fit beside them.
+    Those that gave way and that the question needs are recalled before it, within ``recall_tokens``, without calls and
+    results; ``Costs.view`` leaves them out where the others do not fit beside them.
     """
     kept = [turn for turn in reversed(range(len(history.past))) if turn not in past.dropped]
-    recalled, selection = [], choice.selection
+    texts, selection = dict[int, str](), choice.selection
     if recall_tokens and selection:
         needs = {decision.turn_id: decision.need or 0.0 for decision in selection.decisions}
-        sizes = {turn.turn_id: turn.tokens for turn in selection.turns}
+        parts = {part.turn_id: part for part in selection.turns}
         for turn in selection.order:
-            if turn in past.recallable and needs[turn] >= _RECALLED_FROM and sizes[turn] <= recall_tokens:
-                recall_tokens -= sizes[turn]
-                recalled.append(turn)
+            if turn in past.recallable and needs[turn] >= _RECALLED_FROM:
+                whole = history.past[turn]
+                spoken = whole._replace(messages=tuple(one for one in whole.messages if one.role != "tool"))
+                for text in (turn_text(spoken), turn_text(whole, parts[turn])):
+                    if turn not in texts and (tokens := token_counter(text)) <= recall_tokens:
+                        recall_tokens -= tokens
+                        texts[turn] = text
     return choice._replace(
         status="selected",
         reason=DIGESTS,
         turns=tuple(sorted(kept, key=past.digests.__contains__)),
         replaced=tuple(sorted(each for digest in past.digests.values() for each in digest.replaced)),
         folded=tuple(sorted(at for digest in past.digests.values() for at in digest.omitted)),
-        recalled_text=render_recalled(recalled, history.past, selection, question=history.query) if recalled else "",
+        recalled_text=recalled_block(texts, question=history.query) if texts else "",
     )
 
 

@@ -162,8 +162,12 @@ def render_recalled(turns: Sequence[int], past: Sequence[Turn], selection: Selec
         question: tells the language.
     """
     cut = {turn.turn_id: turn for turn in selection.turns if turn.trimmed} if selection else {}
-    texts = fenced_turns({turn: turn_text(past[turn], cut.get(turn)) for turn in turns})
-    return f"{_HEADINGS[locale_of([question])]}\n{texts}"
+    return recalled_block({turn: turn_text(past[turn], cut.get(turn)) for turn in turns}, question=question)
+
+
+def recalled_block(texts: Mapping[int, str], *, question: str) -> str:
+    """Return the texts of past turns under a heading, in the language of the question."""
+    return f"{_HEADINGS[locale_of([question])]}\n{fenced_turns(texts)}"
 
 
 def question_at(history: History, turn: Turn | None) -> int | None:

@@ -239,8 +239,9 @@ def select_past(
             if account:
                 chosen = account.choose(chosen, is_step=previous is not None)
             if past:
-                recall_tokens = costs.room_at_start // _RECALLED_PART if request.can_recall else 0
-                chosen = with_digests(chosen, past, history, recall_tokens=recall_tokens)
+                can_recall = request.can_recall and not has_observed  # then the question is an observation
+                recall_tokens = costs.room_at_start // _RECALLED_PART if can_recall else 0
+                chosen = with_digests(chosen, past, history, recall_tokens=recall_tokens, token_counter=costs.counter)
         except Exception as error:
             if config.on_error == "raise":
                 raise
