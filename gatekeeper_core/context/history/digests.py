@@ -215,16 +215,13 @@ def with_digests(
     kept = [turn for turn in reversed(range(len(history.past))) if turn not in past.dropped]
     texts, selection = dict[int, str](), choice.selection
     if recall_tokens and selection:
-        needs = {decision.turn_id: decision.need or 0.0 for decision in selection.decisions}
-        parts = {part.turn_id: part for part in selection.turns}
-        for turn in selection.order:
-            if turn in past.recallable and needs[turn] >= _RECALLED_FROM:
-                whole = history.past[turn]
-                spoken = whole._replace(messages=tuple(one for one in whole.messages if one.role != "tool"))
-                for text in (turn_text(spoken), turn_text(whole, parts[turn])):
-                    if turn not in texts and (tokens := token_counter(text)) <= recall_tokens:
-                        recall_tokens -= tokens
-                        texts[turn] = text
+        for number in selection.order:
+            if number in past.recallable and (selection.decision(number).need or 0.0) >= _RECALLED_FROM:
+                turn = history.past[number]
+                text = turn_text(turn._replace(messages=tuple(one for one in turn.messages if one.role != "tool")))
+                if (tokens := token_counter(text)) <= recall_tokens:
+                    recall_tokens -= tokens
+                    texts[number] = text
     return choice._replace(
         status="selected",
         reason=DIGESTS,

@@ -143,6 +143,7 @@ def test_a_needed_turn_is_recalled_before_the_question() -> None:
     assert view.recalled == (0,)
     question = keep(messages, view)[-1].text
     assert question.index("from pier four") < question.index("and from which pier?")
+    assert "timetable" not in question
 
 
 @pytest.mark.parametrize(
@@ -322,6 +323,7 @@ def test_an_agent_that_writes_its_observations_as_the_user_keeps_its_task(wordin
     assert all(f"src/pier_{number}.py" in sent for number in range(10, 12))
     assert all(f"crane_{turn - 1}" in sent for turn in view.turns if turn)
     assert sent.count("line of code") < 12 * 30
+    assert view_of([*talk, user(wording.format("src/pier_1.py") + " crane_1()")], 8_000).recalled == ()
 
 
 @pytest.mark.parametrize("wording", OBSERVED.values(), ids=OBSERVED)
