@@ -320,9 +320,7 @@ def kept_turns(request: Request, view: HistoryView, *, count: TokenCounter) -> S
     )
     question_at = next(recalling, None)  # with earlier turns before it
     turns = view.recalled if question_at is not None else ()
-    recalled = {at for turn in turns for at in range(request.starts[turn], request.starts[turn + 1])}.difference(
-        view.kept
-    )
+    recalled = {at for turn in turns for at in range(request.starts[turn], request.starts[turn + 1])} - {*view.kept}
     messages: list[PromptMessage] = []
     fates: dict[int, Fate] = {}
     for at in view.kept:
