@@ -221,13 +221,12 @@ def agent_table(talks: Sequence[Talk], budgets: Sequence[int], *, peers: bool, c
     rows: list[Row] = [{"door": "select_history", "way": DEFAULT}]
     rows += [{"door": "trim_messages", "way": "newest messages"}] if peers else []
     for row, budget in product(rows, budgets):
-        config, whole, tokens = HistoryConfig(token_budget=budget, on_error="raise"), list[float](), list[int]()
+        door, config = DOORS.get(row["door"], through_window), HistoryConfig(token_budget=budget, on_error="raise")
+        whole, tokens = list[bool](), list[int]()
         for seed, talk in enumerate(talks):
             chat, turns = agent_chat(talk, seed), sentences_of(talk)
             before = list(accumulate((count(message.text) for message in chat.messages), initial=0))
-            for call, texts in zip(
-                chat.calls, DOORS.get(row["door"], through_window)(chat, count, config), strict=True
-            ):
+            for call, texts in zip(chat.calls, door(chat, count, config), strict=True):
                 if before[call.stop] > budget:
                     prompt = "\n".join(texts)
                     tokens.append(count(prompt))
