@@ -26,7 +26,7 @@ from benchmarks.budget import counter
 from benchmarks.cost_account import CACHES, FIXED_TOKENS, PRICE_SETS, Setting, Way, Workbench
 from benchmarks.cost_agents import print_agents
 from benchmarks.cost_talks import Talk, agent_runs, locomo, sessions
-from benchmarks.cost_ways import HINDSIGHT, OURS, WAYS
+from benchmarks.cost_ways import OURS, WAYS
 from benchmarks.data import read_jsonl, read_locomo
 from benchmarks.peers import NOT_INSTALLED
 from benchmarks.plot import Axes, write_plot
@@ -150,14 +150,6 @@ def measured(
     return rows
 
 
-def against_hindsight(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows with their dollars as a ratio to those of the best moments in hindsight, where known."""
-    cell = ("corpus", "turns", "size", "prices", "cache", "fixed")
-    best = {tuple(row[key] for key in cell): row["dollars"] for row in rows if row["way"] == HINDSIGHT.name}
-    pairs = ((row, best.get(tuple(row[key] for key in cell))) for row in rows)
-    return [{**row, "to hindsight": row["dollars"] / least if least else None} for row, least in pairs]
-
-
 # --- the tables -----------------------------------------------------------------------------------------------------
 
 
@@ -182,7 +174,6 @@ def by_cell(rows: Iterable[Row]) -> list[Row]:
                 **{f"ratio {row['fixed']}": f"{row['ratio']:.2f}" for row in each},
                 "worst": f"{max(row['worst'] for row in each):.3f}",
                 "needed": sum(needed) / len(needed) if needed else None,
-                **_to_hindsight(each),
             }
         )
     return table
@@ -198,16 +189,9 @@ def by_way(rows: Iterable[Row]) -> list[Row]:
             "worst": f"{max(row['worst'] for row in each):.3f}",
             "beginnings over": sum(row["over"] for row in each) / len(each),
             "mean ratio": f"{sum(row['ratio'] for row in each) / len(each):.2f}",
-            **_to_hindsight(each),
         }
         for cell, each in _cells(rows, "way", "prices", "cache")
     ]
-
-
-def _to_hindsight(rows: Iterable[Row]) -> Row:
-    """Return the column with the largest ratio to hindsight, where one is known."""
-    pairs = [row["to hindsight"] for row in rows if row.get("to hindsight")]
-    return {"to hindsight": f"{max(pairs):.2f}"} if pairs else {}
 
 
 # --- the plot -------------------------------------------------------------------------------------------------------
@@ -253,7 +237,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seeds", type=int, default=3, help="sessions and runs of each kind (3)")
     parser.add_argument("--held-out", action="store_true", help="measure on what no constant was chosen on")
     parser.add_argument("--plot", type=Path, help="draw dollars over turns here (.svg)")
-    parser.add_argument("--hindsight", action="store_true", help="add the best moments to choose anew")
     return parser
 
 
@@ -281,16 +264,16 @@ def main() -> int:
         (fixed, state, name): Setting(fixed, state, PRICE_SETS[name])
         for name, state, fixed in product(chosen.prices, chosen.caches, chosen.fixed)
     }
-    candidates = ((WAYS[0], *OURS) if chosen.ours_only else WAYS) + ((HINDSIGHT,) if chosen.hindsight else ())
+    candidates = (WAYS[0], *OURS) if chosen.ours_only else WAYS
     ways = [way for way in candidates if not way.missing]
-    rows = against_hindsight(measured(all_talks, ways, settings, count=count))
+    rows = measured(all_talks, ways, settings, count=count)
     for name, state in product(chosen.prices, chosen.caches):
         there = [row for row in rows if (row["prices"], row["cache"]) == (name, state)]
         print_table(f"{name}, cache {STATES[state]}", by_cell(there), markdown=chosen.markdown)
     print_table("Beginnings of all conversations, from the fourth call on", by_way(rows), markdown=chosen.markdown)
     print("".join(f"\n{way.name}: {NOT_INSTALLED}" for way in candidates if way.missing))
     if chosen.plot:
-        _plotted(chosen, all_talks, [way for way in ways if way != HINDSIGHT], count=count)
+        _plotted(chosen, all_talks, ways, count=count)
     write_json(chosen.json, "cost", settings_of(chosen), {"cost": rows})
     return 0
 

@@ -14,7 +14,6 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatekeeper_core import ContextGatekeeper, HistoryConfig, ThreadState, TokenCounter, select_history
-from gatekeeper_core.context.history.recall import render_recalled
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.messages import group_turns
 from gatekeeper_core.pricing.cache import PromptCache, Request, charge
@@ -180,7 +179,6 @@ class Workbench:
         self.turns = group_turns(talk.messages)
         self.full_pieces = [self.pieces.of(message) for message in talk.messages]
         self.turn_of = [at for at, turn in enumerate(self.turns) for _ in turn.messages]
-        self.recalled_tokens = cache(self._recalled_tokens)
         self._accountants: dict[str, Accountant] = {}
 
     def accountant(self, way: Way, setting: Setting) -> Accountant:
@@ -210,33 +208,15 @@ class Workbench:
         turns = frozenset(self.turn_of[at] for at in kept)
         return Prompt([self.full_pieces[at] for at in kept], (len(kept) - 1,), turns)
 
-    def _views(self, passthrough_below: int) -> list[HistoryView]:
-        config = HistoryConfig(token_budget=self.budget, passthrough_below=passthrough_below)
-        views, view = list[HistoryView](), None
-        for call in self.talk.calls:
-            view = select_history(
-                self.talk.prompt(call),
-                gatekeeper=self.gatekeeper,
-                config=config,
-                state=view.state if view else ThreadState(),
-            )
-            views.append(view)
-        return views
-
     @cached_property
     def stateless(self) -> list[HistoryView]:
         """What the selection without a state keeps for each call: chosen for each question, kept in a run."""
-        return self._views(500)
-
-    @cached_property
-    def selections(self) -> list[HistoryView]:
-        """The same, where the selection is asked however short the history is."""
-        return self._views(0)
-
-    def _recalled_tokens(self, call: int, turns: tuple[int, ...]) -> int:
-        """Return the tokens of some turns, told inside of the question of a call as its selection sends them."""
-        question = self.talk.messages[self.talk.calls[call].stop - 1].text
-        return self.count(render_recalled(turns, self.turns, self.selections[call].selection, question=question))
+        config = HistoryConfig(token_budget=self.budget, passthrough_below=500)
+        views, state = list[HistoryView](), ThreadState()
+        for call in self.talk.calls:
+            views.append(select_history(self.talk.prompt(call), gatekeeper=self.gatekeeper, config=config, state=state))
+            state = views[-1].state or state
+        return views
 
 
 class Way(NamedTuple):

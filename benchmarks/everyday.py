@@ -17,8 +17,6 @@ The two everyday files have different authors: weights fitted on one file are me
 turns and fill a budget of tokens, as the gatekeeper does with the strategy ``fill``.
 
 * **coverage asked for, info got**: the default strategy at five coverages.
-* ``--law`` checks the square root: the share of a needed turn that is sent, against the share of its words in the real
-  next answer that are sent.
 """
 
 from __future__ import annotations
@@ -34,7 +32,6 @@ from benchmarks.peers import NOT_INSTALLED, PEERS, missing
 from benchmarks.report import Row, Tables, options, print_table, settings_of, write_json
 from benchmarks.talks import CHANGES, GROUPS, OWN, SETS
 from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, TokenCounter
-from gatekeeper_core.selection.anchors import telling_terms
 from gatekeeper_core.selection.need import need_weights
 
 if TYPE_CHECKING:
@@ -51,10 +48,6 @@ FILL = f"{OURS}, fill"
 COVERAGES = (0.70, 0.80, 0.85, 0.90, 0.95)
 QUICK_SHARE = 5
 """A quick run measures every fifth conversation."""
-
-LAW_BUDGETS = (40, 60, 90, 120, 160, 220, 300, 400, 4000)
-LEAST_WORDS = 3
-"""Words of the answer that a needed turn must hold, so that a share of them says something."""
 
 
 def cross_fitted(gatekeeper: ContextGatekeeper, fitted_on: str | NeedWeights) -> ContextGatekeeper:
@@ -300,48 +293,10 @@ def asked_rows(talks: Sequence[Talk], labelled: LabelledSet, count: TokenCounter
     return [*rows, {"asked": "mean absolute error", "off": error}]
 
 
-def law_rows(talks: Iterable[Talk], labelled: LabelledSet, count: TokenCounter) -> list[Row]:
-    """Return the law beside the words of the real next answer that a cut turn keeps, by share of the turn that is sent.
-
-    Measures the forms that needed turns get at ``LAW_BUDGETS``, for the questions that are turns of the conversation:
-    their answers show what is used of a turn.
-    """
-    forms: dict[str, list[tuple[float, float, float]]] = {f"{at / 10} to {(at + 1) / 10}": [] for at in range(10)}
-    steps = [*forms]
-    for talk in talks:
-        method = Gatekeeper(count, GatekeeperConfig(), fitted_on=labelled.fitted_on)
-        for question in _in_turn(talk, method):
-            for form in _cut_forms(talk, question, method):
-                forms[steps[int(10 * form[0])]].append(form)
-    forms["any"] = [form for some in forms.values() for form in some]
-    return [
-        {
-            "sent / whole": name,
-            "forms": len(some),
-            "square root": _mean(100 * math.sqrt(share) for share, _, _ in some),
-            "words of the answer": _mean(100 * answer for _, answer, _ in some),
-            "of answer and question": _mean(100 * both for _, _, both in some),
-        }
-        for name, some in forms.items()
-    ]
-
-
-def _cut_forms(talk: Talk, question: Question, method: Gatekeeper) -> Iterator[tuple[float, float, float]]:
-    """Yield the share of tokens of each form of a needed turn, and its share of the words of the answer and of both."""
-    results, answer = telling_terms(question.text), telling_terms(question.answer)
-    sent = {(part.turn_id, part.text): part for budget in LAW_BUDGETS for part in method.send(question, budget)}
-    for part in sent.values():
-        full, form = telling_terms(talk.blocks[part.turn_id].text), telling_terms(part.text)
-        used, both = full & answer - results, full & (answer | results)
-        if part.turn_id in _needed(question) and part.tokens < part.full and len(used) >= LEAST_WORDS:
-            yield part.tokens / part.full, len(used & form) / len(used), len(both & form) / len(both)
-
-
 TITLES = {
     "methods": "all questions: needed turns in per cent, tokens",
     "groups": "by group and kind of question",
     "asked": "coverage asked for, info got, in per cent",
-    "law": "words of the real next answer that a cut turn keeps, in per cent",
 }
 
 
@@ -349,7 +304,6 @@ def main() -> None:
     parser = options(__doc__, data="everyday, beam or memdaily", required=False, counter="estimate")
     parser.add_argument("--own", action="store_true", help="measure on our own questions, which need no folder")
     parser.add_argument("--set", choices=("everyday", "beam", "memdaily"), default="everyday", help="the conversations")
-    parser.add_argument("--law", action="store_true", help="measure what a cut turn keeps instead")
     chosen = parser.parse_args()
     if not chosen.own and chosen.data is None:
         parser.error("--data is needed without --own")
@@ -358,12 +312,9 @@ def main() -> None:
     for labelled in SETS["own" if chosen.own else chosen.set]:
         talks = labelled.read((chosen.data or OWN) / labelled.file)
         talks = sampled(talks, -(-len(talks) // QUICK_SHARE) if chosen.quick else None)
-        if chosen.law:
-            tables = {"law": law_rows(talks, labelled, count)}
-        else:
-            tables = run(talks, labelled, count, peers=not chosen.ours_only)
-            if labelled.fitted_on != "both":
-                tables["asked"] = asked_rows(talks, labelled, count)
+        tables = run(talks, labelled, count, peers=not chosen.ours_only)
+        if labelled.fitted_on != "both":
+            tables["asked"] = asked_rows(talks, labelled, count)
         for name, rows in tables.items():
             print_table(f"{labelled.name}, {TITLES[name]}", rows, markdown=chosen.markdown)
             written[f"{labelled.name}, {name}"] = rows

@@ -120,10 +120,9 @@ def test_times_are_those_of_each_policy_and_ratios_to_the_first() -> None:
     assert all(0 < row["median"] <= row["p95"] for row in table)
 
 
-@pytest.mark.parametrize("line", ["断言失败 ", "assertion failed "])
-def test_the_command_measures_each_policy_within_its_budget(line: str, tmp_path: Path) -> None:
+def test_the_command_measures_each_policy_within_its_budget(tmp_path: Path) -> None:
     (tmp_path / "agents").mkdir()
-    runs = [{"kind": "run", "messages": recorded(name, 16, line)} for name in ("tax", "rate")]
+    runs = [{"kind": "run", "messages": recorded(name, 16, "断言失败 failed ")} for name in ("tax", "rate")]
     talk = {"role": "user", "content": "And now?"}, {"role": "assistant", "content": "Wait."}
     runs += [{"kind": "chat", "messages": [*talk] * count} for count in (3, 30)]
     (tmp_path / "agents" / "made_up.jsonl").write_text("\n".join(map(json.dumps, runs)), encoding="utf-8")

@@ -49,7 +49,9 @@ def talk_on(door: type[Any], place: Place, worker: int) -> tuple[list[list[str]]
 def check_that_workers_lose_nothing(door: type[Door], place: Place) -> None:
     with closing(door(place)) as at_door:  # makes the tables
         at_door.ask("Which port?")
-    with multiprocessing.get_context("spawn").Pool(WORKERS) as pool:
+    context = multiprocessing.get_context("forkserver")  # which loads the frameworks once for all workers
+    context.set_forkserver_preload([__name__, "tests.adapters.server_doors"])
+    with context.Pool(WORKERS) as pool:
         worked = pool.starmap(talk_on, [(door, place, worker) for worker in range(WORKERS)])
     everything = {text for turns in TALKS for turn in turns for text in turn}
     assert everything in ({*stored} for _, stored in worked), "the last to end sees all"

@@ -177,7 +177,7 @@ def test_nothing_that_the_proxy_sends_is_refused(client: Client) -> None:
     with StrictServer() as server, ExitStack() as proxies:
         urls = [proxies.enter_context(proxied(server.url, history=config)) for config in CONFIGS]
         makers = [client.make(url) for url in urls]
-        for seed in range(HISTORIES):
+        for seed in range(0, HISTORIES, 2):
             turns = talk(seed)
             turns = without_thoughts(turns) if client.native is CHAT else turns
             server.begin(client.native, turns, [])
@@ -187,7 +187,7 @@ def test_nothing_that_the_proxy_sends_is_refused(client: Client) -> None:
                 assert client.ask(one, items).text == "ok", f"seed {seed}: {server.refused}"
                 changed += server.last_request[client.field] != items
         assert server.refused == []
-    assert changed > HISTORIES // 2
+    assert changed > HISTORIES // 4
 
 
 @pytest.mark.parametrize(
