@@ -345,13 +345,13 @@ class ThreadAccount:
         pairs = {turn: question_with(self._history, past[turn], text) for turn, text in texts if turn < len(past)}
         return {turn: pair for turn, pair in pairs.items() if pair}
 
-    def billed(self, view: HistoryView, previous: HistoryView | None, *, before: ThreadState | None) -> HistoryView:
+    def billed(self, view: HistoryView, previous: HistoryView | None, *, before: ThreadState) -> HistoryView:
         """Return the view with its bill, and keep the state for the next call.
 
         Args:
             view: without a bill.
             previous: the view of the step of the run before, None for a new question.
-            before: the state of the call before, None for the first.
+            before: the state of the call before.
         """
         if previous and previous.bill and is_answered(self._history.messages):  # no model is called
             self.state = self._policy.state
@@ -461,13 +461,11 @@ class ThreadAccount:
         ]
         return begun + sum(count_message(message, token_counter=self._costs.counter) for message in run)
 
-    def _common_tokens(self, view: HistoryView, before: ThreadState | None) -> int:
+    def _common_tokens(self, view: HistoryView, before: ThreadState) -> int:
         """Return how much of a request with digests the cache has from the call before, message by message."""
-        if before is None or before.view is None or before.history is None or self._overhead.before_tokens:
+        if before.view is None or before.history is None or self._overhead.before_tokens:
             return self._fixed
         history, earlier, cache, prompts = self._history, before.history.messages, self._policy.state.cache, []
-        if before.view.sizes.message_count != len(earlier):  # its positions are those of a provider's list
-            return self._fixed
         first = {*history.head, *history.notes}
         for messages, each in ((earlier, before.view), (history.messages, view)):
             sent = zip(each.kept, keep(messages, each), strict=True)

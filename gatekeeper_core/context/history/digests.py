@@ -27,6 +27,7 @@ from gatekeeper_core.truncation import truncate_middle
 if TYPE_CHECKING:
     from gatekeeper_core.context.history.account import Costs
     from gatekeeper_core.context.history.reading import History
+    from gatekeeper_core.context.history.strategies import HistoryConfig
     from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
     from gatekeeper_core.tokens import TokenCounter
@@ -98,33 +99,25 @@ class PastDigests(NamedTuple):
 
 
 def digest_past(
-    history: History,
-    costs: Costs,
-    *,
-    room: int,
-    most: int,
-    keep_newest: int,
-    gatekeeper: ContextGatekeeper,
-    memory: Container[str] | None,
-) -> PastDigests:
-    """Return which past turns give way; never the first one entirely, which holds the task of an agent.
+    history: History, costs: Costs, config: HistoryConfig, gatekeeper: ContextGatekeeper
+) -> PastDigests | None:
+    """Return which past turns give way; None if no message can be sent in another form.
 
-    Args:
-        history: the conversation.
-        costs: of its messages.
-        room: tokens for the past and the current turn.
-        most: tokens for the past alone when a turn begins, at most ``room``.
-        keep_newest: newest past turns that stay whole.
-        gatekeeper: holds the past turns, and what was made of them at the call before, which goes on.
-        memory: ids of the pointers that stay readable; see ``RunConfig.compress_result``.
+    The first one, which holds the task of an agent, never goes entirely. The gatekeeper holds the past turns, and what
+    was made of them at the call before, which goes on.
     """
+    if config.run is None or config.strategy == "window":
+        return None
+    room, keep_newest = costs.room_at_start + costs.question + costs.pinned, config.keep_newest or 0
+    # When a turn begins; ``cache`` promises a bill, and each time that turns give way early is paid at once.
+    most = min(room, config.passthrough_below or room) if config.strategy == "gate" else room
     turns = [*history.past, *filter(None, [history.current])]
     key = (room, most, keep_newest, history.pinned, history.required, history.summaries, history.provider_free)
     key_before, messages, past = gatekeeper.derived.pop("past") or (None, (), None)
     is_same = key_before == key and common_beginning(messages, history.messages) == len(messages)
     if past is None or not is_same or past.starts != [turn.start for turn in turns[: len(past.starts)]]:
         past = _GrowingPast(gatekeeper, keep_newest)
-    past.memory = memory  # each build of a builder has its own
+    past.memory = config.run.memory  # each build of a builder has its own
     for number, turn in enumerate(turns):
         for at in range(max(turn.start, past.read), turn.stop):
             is_over = at == turn.start and past.tokens > most

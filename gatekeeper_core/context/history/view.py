@@ -156,7 +156,7 @@ class ThreadState(NamedTuple):
     Attributes:
         policy: record of what the provider has cached.
         history: the parts of the conversation; None if the next call starts from scratch.
-        view: the latest view, None before the first.
+        view: the latest view, None before the first; of a list in a provider's format that of the messages in it.
         opening: the framework's object that opened the current turn.
         now: time of the next call in seconds; None treats every cache as warm.
     """
