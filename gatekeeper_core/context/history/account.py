@@ -227,7 +227,7 @@ class ThreadAccount:
         self._overhead = overhead = request.overhead
         moving = overhead.before_tokens + overhead.after_tokens + overhead.unsent_tokens
         self._fixed = costs.fixed - moving + costs.always  # always first
-        self._question = question_at(history, history.current) if request.can_recall else None
+        self._question = question_at(history.current) if request.can_recall else None
         self._bill: CallBill | None = None
         self._current: Sequence[Message] = history.current.messages if history.current else ()
         self._has_run = has_tool_calls(self._current)

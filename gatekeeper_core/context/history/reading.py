@@ -33,10 +33,10 @@ class History(NamedTuple):
 
     Attributes:
         messages: the caller's messages.
-        normalized: the same, with the pinned ones emptied and summaries as system messages: the turns consist of these.
         head: positions before the first user message that are always sent.
         notes: further positions that are always sent and belong to no turn.
-        past: the finished turns, oldest first, less the excluded ones; a note has no text and no cost in them.
+        past: the finished turns, oldest first, less the excluded ones. In turns a note is empty and costs nothing, and
+            a summary is a system message.
         current: the turn that the model is to answer, or None if it is not in the list.
         query: the question, stripped; "" without one.
         summaries: positions of the summaries of folded messages.
@@ -48,7 +48,6 @@ class History(NamedTuple):
     """
 
     messages: tuple[Message, ...]
-    normalized: tuple[Message, ...]
     head: tuple[int, ...]
     notes: tuple[int, ...]
     past: tuple[Turn, ...]
@@ -95,13 +94,12 @@ def read_history(
     marked = (at for at, one in enumerate(messages) if getattr(one, "metadata", None) and is_summary(one))
     summaries = tuple(at for at in marked if at >= stop)
     question = "" if all_past else query  # no turn holds ""
-    normalized = _normalized(messages, notes=notes, summaries=summaries, stop=stop)
-    conversation = split_current_turn(normalized, query=question)
-    covering = _covering_current(messages, summaries, conversation.current)
-    if covering:
+    read = normalized(messages, notes=notes, summaries=summaries, stop=stop)
+    conversation = split_current_turn(read, query=question)
+    if covering := _covering_current(messages, summaries, conversation.current):
         notes = tuple(sorted({*notes, *covering}))
-        normalized = _normalized(messages, notes=notes, summaries=summaries, stop=stop)
-        conversation = split_current_turn(normalized, query=question)
+        read = normalized(messages, notes=notes, summaries=summaries, stop=stop)
+        conversation = split_current_turn(read, query=question)
     head, current = conversation.head, conversation.current
     if query is None and current is None and len(messages) > stop:
         head, current = tuple(range(stop)), Turn(messages[stop:], stop, len(messages))
@@ -110,7 +108,6 @@ def read_history(
     in_head, exclude = frozenset(head), frozenset(exclude)
     history = History(
         messages,
-        normalized,
         head=tuple(at for at in head if at < stop or at not in exclude),
         notes=tuple(at for at in notes if at not in in_head and at not in inside),
         past=tuple(turn for turn in conversation.past if exclude.isdisjoint(range(turn.start, turn.stop))),
@@ -150,7 +147,7 @@ def with_pins(history: History, pinned: Collection[int], *, trim: bool = True) -
     return history._replace(pinned=tuple(sorted(pins.items())), required=tuple(sorted(required, reverse=True)))
 
 
-def _normalized(
+def normalized(
     messages: tuple[Message, ...], *, notes: Collection[int], summaries: Collection[int], stop: int
 ) -> tuple[Message, ...]:
     """Return the messages as a reader of turns is to see them: only questions have the user's role.

@@ -170,21 +170,20 @@ def recalled_block(texts: Mapping[int, str], *, question: str) -> str:
     return f"{_HEADINGS[locale_of([question])]}\n{fenced_turns(texts)}"
 
 
-def question_at(history: History, turn: Turn | None) -> int | None:
+def question_at(turn: Turn | None) -> int | None:
     """Return the position of the question in a turn: the last user message before the model's first."""
     question = None
-    for at in range(turn.start, turn.stop) if turn else ():
-        role = history.normalized[at].role
-        if role in ("assistant", "tool"):
+    for at, message in enumerate(turn.messages, turn.start) if turn else ():
+        if message.role in ("assistant", "tool"):
             break
-        if role == "user":
+        if message.role == "user":
             question = at
     return question
 
 
 def question_with(history: History, turn: Turn | None, text: str) -> tuple[int, Message] | None:
     """Return the position of the question of a turn, and the question with a text before it, or None."""
-    at = question_at(history, turn)
+    at = question_at(turn)
     if at is None or not text:
         return None
     question = history.messages[at]

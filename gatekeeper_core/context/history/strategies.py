@@ -120,17 +120,14 @@ class HistoryConfig:
         if self.token_budget is not None:
             check_reserve(self.reserve_tokens, self.token_budget)
         for name in ("pin_instructions", "shadow"):
-            if not isinstance(getattr(self, name), bool):
-                raise TypeError(f"HistoryConfig.{name} must be a bool, got {type(getattr(self, name)).__name__}")
+            check_type(f"HistoryConfig.{name}", getattr(self, name), bool)
         if self.strategy not in get_args(Strategy):
             named = '"gate", "fill", "cache" or "window"'
             raise ConfigError(f"HistoryConfig.strategy must be {named}, got {self.strategy!r}")
         if self.on_error not in get_args(OnError):
             raise ConfigError(f'HistoryConfig.on_error must be "fallback" or "raise", got {self.on_error!r}')
         for name, kind in (("prices", ModelPrices), ("run", RunConfig), ("gatekeeper", GatekeeperConfig)):
-            value = getattr(self, name)
-            if not isinstance(value, kind | None):
-                raise TypeError(f"HistoryConfig.{name} must be a {kind.__name__}, got {type(value).__name__}")
+            check_type(f"HistoryConfig.{name}", getattr(self, name), kind, None)
         if self.gatekeeper and self.gatekeeper.strategy != "gate" and self.strategy != "fill":
             raise ConfigError('HistoryConfig.gatekeeper has strategy="fill": set HistoryConfig(strategy="fill")')
 
@@ -230,7 +227,8 @@ def choose_past(
     if strategy == "window" or not history.query:
         is_window = strategy == "window"
         first = max(len(past) - newest, sum(turn.stop <= window_from for turn in past)) if is_window else 0
-        turns = (*floor, *(turn for turn in _newest(costs, first, remaining) if turn not in floor))
+        newest_fitting = newest_turns(costs, budget_tokens=remaining, start=first)[::-1]
+        turns = (*floor, *(turn for turn in newest_fitting if turn not in floor))
         return HistoryView(*(("selected", "window") if is_window else ("no_query", "newest_turns")), turns)
     if room < 1:
         return HistoryView("nothing_fits", "no_room")
@@ -245,7 +243,8 @@ def choose_past(
         coverage=coverage,
         asked_at=history.current.created_at if history.current else None,
     )
-    floor += tuple(turn for turn in _newest(costs, max(0, len(costs) - newest), remaining) if turn not in floor)
+    kept = newest_turns(costs, budget_tokens=remaining, start=max(0, len(costs) - newest))[::-1]
+    floor += tuple(turn for turn in kept if turn not in floor)
     sent = {turn.turn_id: max(0, turn.tokens - pinned_tokens.get(turn.turn_id, 0)) for turn in selection.turns}
     beside = (turn for turn in selection.order if turn not in floor)
     turns = floor + _each_with_room(beside, sent, room - sum(costs[turn] for turn in floor))
@@ -290,24 +289,19 @@ def without_loose_questions(turns: Sequence[int], history: History, *, failed: C
 
     >>> from gatekeeper_core.messages import Message
     >>> past = [Turn((Message("user", text),), at, at + 1) for at, text in enumerate(("Port?", "Port?", "Bread?"))]
-    >>> without_loose_questions((1, 0, 2), History((), (), (), (), tuple(past), None, ""))
+    >>> without_loose_questions((1, 0, 2), History((), (), (), tuple(past), None, ""))
     (2, 1, 0)
     """
-    past, kept = history.past, {*turns}
+    past, places = history.past, {turn: (place, 0) for place, turn in enumerate(turns)}
     for at in sorted(turns, reverse=True):
-        displaced = at + 1 < len(past) and at + 1 not in kept
-        if not _is_answered(past[at]) and (displaced or _is_asked_again(history, at, failed=at in failed)):
-            kept.discard(at)
-    ordered: dict[int, None] = {}
-    waiting: set[int] = set()
-    for turn in filter(kept.__contains__, turns):
-        if not _is_answered(past[turn]) and turn + 1 in kept and turn + 1 not in ordered:
-            waiting.add(turn)
+        if _is_answered(past[at]):
             continue
-        ordered[turn] = None
-        while (turn := turn - 1) in waiting:
-            ordered[turn] = None
-    return tuple(ordered)
+        place, behind = places.get(at + 1, (-1, 0))
+        if (place < 0 and at + 1 < len(past)) or _is_asked_again(history, at, failed=at in failed):
+            del places[at]
+        else:
+            places[at] = max(places[at], (place, behind + 1))
+    return tuple(sorted(places, key=places.__getitem__))
 
 
 def _is_answered(turn: Turn) -> bool:
@@ -331,11 +325,6 @@ def _is_asked_again(history: History, at: int, *, failed: bool) -> bool:
     return is_elsewhere or (history.current is not None and history.current.messages[0].content == question.content)
 
 
-def _newest(costs: Sequence[int], first: int, room: int) -> tuple[int, ...]:
-    """Return the turns from ``first`` on that fit together, newest first."""
-    return tuple(turn + first for turn in newest_turns(costs[first:], budget_tokens=room))[::-1]
-
-
 def _each_with_room(turns: Iterable[int], costs: Sequence[int] | Mapping[int, int], room: int) -> tuple[int, ...]:
     """Return the turns that still have room when their place in the order comes."""
     fitting = []
@@ -346,7 +335,7 @@ def _each_with_room(turns: Iterable[int], costs: Sequence[int] | Mapping[int, in
     return tuple(fitting)
 
 
-def newest_turns(costs: Sequence[int], *, budget_tokens: int) -> tuple[int, ...]:
+def newest_turns(costs: Sequence[int], *, budget_tokens: int, start: int = 0) -> tuple[int, ...]:
     """Return the positions of the newest turns that fit together, oldest first.
 
     A turn that is over the budget alone is passed over; from the newest other turn on the window has no hole and
@@ -355,6 +344,7 @@ def newest_turns(costs: Sequence[int], *, budget_tokens: int) -> tuple[int, ...]
     Args:
         costs: tokens of each turn, oldest first, each at least 0.
         budget_tokens: what they may cost together; below 0 nothing fits.
+        start: the oldest turn that may be taken.
 
     Source: specification 001 (the last rounds within the budget); passing over is ours.
 
@@ -363,12 +353,10 @@ def newest_turns(costs: Sequence[int], *, budget_tokens: int) -> tuple[int, ...]
     """
     taken: list[int] = []
     remaining = budget_tokens
-    for position in range(len(costs) - 1, -1, -1):
-        cost = costs[position]
-        if cost > budget_tokens:
-            continue
-        if cost > remaining:
+    for position in reversed(range(start, len(costs))):
+        if remaining < costs[position] <= budget_tokens:
             break
-        taken.append(position)
-        remaining -= cost
+        if costs[position] <= remaining:
+            taken.append(position)
+            remaining -= costs[position]
     return tuple(reversed(taken))
