@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -70,40 +70,33 @@ class Costs:
         prices: ModelPrices | None,
         request: HistoryRequest,
     ) -> None:
-        self.counter = counter = gatekeeper.token_counter
-        self.kept = gatekeeper.derived
+        self.history, self.fixed = history, fixed_tokens
+        self._run_config, self._prices, self._budget_tokens = run, prices, budget_tokens
+        self._request = replace(request, query=history.query)
+        self.counter, self.kept = gatekeeper.token_counter, gatekeeper.derived
+        self._count = partial(count_message, token_counter=self.counter)
         before, counts = self.kept.get("messages") or ((), ())
         same = common_beginning(before, history.messages)
-        new = (count_message(message, token_counter=counter) for message in history.messages[same:])
-        self._tokens = [*counts[:same], *new]
+        self._tokens = [*counts[:same], *map(self._count, history.messages[same:])]
         self.kept.put("messages", (history.messages, self._tokens))
         self.past: Sequence[int] = ()
         self.run_stable: int | None = None
-        self.history = history
-        self.fixed = fixed_tokens
-        self._prices = prices
-        self._budget_tokens = budget_tokens
-        self._run_config, self._request = run, replace(request, query=history.query)
-        self.always = self._sum((*history.head, *history.notes))
-        self.pinned = sum(count_message(message, token_counter=counter) for _, message in history.pinned)
         current = range(history.current.start, history.current.stop) if history.current else range(0)
         steps = (at for at in current if history.messages[at].role != "user" or at in history.summaries)
-        start = next(steps, current.stop)
-        self.question = self._sum(range(current.start, start))
-        self.run_start = start
-        self._run = range(start, current.stop)
-        self._run_tokens = self._sum(self._run)
+        self.run_start = next(steps, current.stop)
+        self._run = range(self.run_start, current.stop)
+        self.always = self._sum((*history.head, *history.notes))
+        self.pinned = sum(self._count(message) for _, message in history.pinned)
+        self.question = self._sum(range(current.start, self.run_start))
         self._required = self.always + self.pinned + self.question
-        self.room_at_start = budget_within(counter, budget_tokens) - fixed_tokens - self._required
+        self.room_at_start = budget_within(self.counter, budget_tokens) - fixed_tokens - self._required
 
     def set_past(self, tokens: Sequence[int]) -> None:
         """Set the tokens of each past turn, less those of its pinned messages."""
-        self.past = tokens
-        if self.history.pinned:
-            self.past = list(tokens)
-            for at, message in self.history.pinned:
-                if (turn := self.history.turn_at(at)) is not None:
-                    self.past[turn] = max(0, self.past[turn] - count_message(message, token_counter=self.counter))
+        self.past = past = list(tokens)
+        for at, message in self.history.pinned:
+            if (turn := self.history.turn_at(at)) is not None:
+                past[turn] = max(0, past[turn] - self._count(message))
 
     def view(self, choice: HistoryView, *, chosen_tokens: int | None) -> HistoryView:
         """Return the view: the part of a choice that fits beside the current turn as it is now.
@@ -115,8 +108,9 @@ class Costs:
             chosen_tokens = sum(costs[turn] for turn in choice.turns)
         recalling = question_with(history, history.current, choice.recalled_text)
         recalled_tokens = self.more_than(*recalling) if recalling else 0
-        run = ShrunkRun((), (), self._run_tokens, self._run_tokens)
-        if self._run_config is not None and history.current is not None:
+        run_tokens = self._sum(self._run)
+        run = ShrunkRun((), (), run_tokens, run_tokens)
+        if self._run_config is not None:
             run = shrink_run(
                 history.messages,
                 self._run,
@@ -131,15 +125,14 @@ class Costs:
                 kept=self.kept,
             )
         self.run_stable = run.stable
-        candidates = choice.turns
+        candidates, room = choice.turns, self.room_at_start - recalled_tokens
         beside = chosen_tokens if choice.reason == DIGESTS else 0
-        if recalling and self.room_at_start - recalled_tokens - run.peak_tokens < beside:
-            recalling, recalled_tokens = None, 0
+        if recalling and room - run.peak_tokens < beside:
+            recalling, recalled_tokens, room = None, 0, self.room_at_start
             if not beside:  # where needed turns have no room, those of lower value have none
                 order = choice.selection.order if choice.selection else ()
                 candidates = tuple(turn for turn in candidates if turn in order)
-        room = self.room_at_start - recalled_tokens - run.tokens
-        peak_room = self.room_at_start - recalled_tokens - run.peak_tokens
+        room, peak_room = room - run.tokens, room - run.peak_tokens
         if self._prices and peak_room < chosen_tokens:
             peak_room -= -run.peak_tokens % max(1, self.room_at_start // _STEPS)
         turns = fitting_turns(candidates, costs, budget_tokens=peak_room)
@@ -165,7 +158,7 @@ class Costs:
             message_count=len(history.messages),
             turn_count=len(history.past),
             tokens=always + sum(costs[turn] for turn in turns),
-            history_tokens=self._required + sum(self.past) + self._run_tokens,
+            history_tokens=self._required + sum(self.past) + run_tokens,
             fixed_tokens=self.fixed,
             budget_tokens=self._budget_tokens,
             chosen_tokens=chosen_tokens,
@@ -195,7 +188,7 @@ class Costs:
 
     def more_than(self, at: int, message: Message) -> int:
         """Return how many more tokens a message has than the one that it replaces; negative for fewer."""
-        return count_message(message, token_counter=self.counter) - self.tokens_at(at)
+        return self._count(message) - self.tokens_at(at)
 
     def tokens_at(self, position: int) -> int:
         """Return the tokens of the message at a position, 0 if the provider keeps it."""
@@ -290,7 +283,7 @@ class ThreadAccount:
     def _same_turns(self, prefixes: Sequence[str]) -> int:
         """Return how many leading past turns have a known digest; 0 if the change is too far back to tell."""
         old = frozenset(prefixes)
-        return next((at for at in range(len(self._prefixes))[::-1] if self._prefixes[at] in old), 0) if old else 0
+        return next((at for at in reversed(range(len(self._prefixes))) if self._prefixes[at] in old), 0)
 
     def choose(self, choice: HistoryView, *, is_step: bool) -> HistoryView:
         """Return the past turns to send for a question, from those of the selection; at a further step the same."""
@@ -364,7 +357,9 @@ class ThreadAccount:
         if view.recalled_text and self._has_run:
             body = replace(body, texts=(*(each for each in body.texts if each[0] < count), (count, view.recalled_text)))
         self.state = replace(self.state, body=body)
-        sent, begun = self._sent(view, is_fresh=is_fresh)
+        omitted = self._overhead.summary_tokens if len(view.turns) == count else 0  # no turn is dropped
+        after = self._overhead.after_tokens - (0 if self._overhead.summary_digest else omitted)
+        sent, begun = self._sent(view, is_fresh=is_fresh, omitted=omitted, after=after)
         if view.reason == DIGESTS:
             same_tokens = self._common_tokens(view, before)
             if self._bill:
@@ -380,21 +375,20 @@ class ThreadAccount:
             same_tokens=same_tokens,
             is_last=(view.recalled_text != "" or (is_fresh and view.turn_count > 0)) and not self._is_run,
         )
-        earlier, digest = self._policy.state.history, self._question_digest
-        if self._bill is None:
-            digest = self.state.history.question
+        earlier = self._policy.state.history
+        digest = self._question_digest if self._bill else self.state.history.question
         history = HistoryDigests(
             turn_count=count,
             prefixes=tuple(self._prefixes[-1 - _REMEMBERED_PREFIXES :]),
             branch=earlier.branch if self._continuation.same_turns == earlier.turn_count else earlier.prefixes,
             tail=messages_digest(self._current, after=self._prefixes[-1]),
             tail_messages=len(self._current),
-            summary="" if self._omitted(view) else self._overhead.summary_digest,
+            summary="" if omitted else self._overhead.summary_digest,
             question="" if bill.action == "fresh" else digest,
         )
         self.state = replace(state, history=history)
         current = self._history.current
-        until = current.start if current and self._after(view) else None
+        until = current.start if current and after else None
         if until is None and view.recalled_text and not self._has_run:
             until = self._question
         kept = [at for at in view.kept if until is None or at < until]
@@ -405,29 +399,28 @@ class ThreadAccount:
             bill=bill._replace(body_end=end if self._costs.run_stable is None else self._costs.run_stable)
         )
 
-    def _sent(self, view: HistoryView, *, is_fresh: bool) -> tuple[CachedPrompt, int]:
-        """Return the tokens of a view as a request, beside everything; and those up to the end of the question."""
+    def _sent(self, view: HistoryView, *, is_fresh: bool, omitted: int, after: int) -> tuple[CachedPrompt, int]:
+        """Return the tokens of a view as a request, beside everything; and those up to the end of the question.
+
+        ``omitted`` are those of a summary that is not sent, ``after`` those between the past turns and the question.
+        """
         costs, overhead, fixed = self._costs, self._overhead, self._fixed
-        omitted, after = self._omitted(view), self._after(view)
-        ahead = overhead.before_tokens - (omitted if overhead.summary_digest else 0)
-        texts = sum(costs.more_than(*each) for each in self._with_texts().values())
-        body = fixed + ahead + texts
+        body = fixed + overhead.before_tokens - (omitted if overhead.summary_digest else 0)
+        body += sum(costs.more_than(*each) for each in self._with_texts().values())
+        past, turns = costs.past, self.state.body.ids(len(costs.past))
         if view.reason == DIGESTS:
-            past = costs.as_sent(view)
-            body += sum(past[turn] for turn in view.turns)
-        else:
-            body += sum(costs.past[turn] for turn in self.state.body.ids(len(costs.past)))
+            past, turns = costs.as_sent(view), view.turns
+        body += sum(past[turn] for turn in turns)
         begun = body + after + costs.pinned + costs.question
         tokens = view.fixed_tokens + view.tokens - overhead.unsent_tokens - omitted
         stable = begun if self._shrunk(view) else tokens
         if after or (view.recalled_text and not self._has_run):
             stable = body
         everything = view.fixed_tokens + view.history_tokens - overhead.unsent_tokens - overhead.summary_tokens
-        summary_after = 0 if overhead.summary_digest else overhead.summary_tokens
         stable_everything = everything
-        if overhead.after_tokens > summary_after:
-            stable_everything = fixed + overhead.before_tokens - overhead.summary_tokens + summary_after
-            stable_everything += sum(costs.past)
+        summary_before = overhead.summary_tokens if overhead.summary_digest else 0
+        if overhead.after_tokens > overhead.summary_tokens - summary_before:
+            stable_everything = fixed + overhead.before_tokens - summary_before + sum(costs.past)
         return CachedPrompt(
             fixed_tokens=fixed,
             stable_tokens=fixed if is_fresh else stable,
@@ -435,14 +428,6 @@ class ThreadAccount:
             everything_stable_tokens=stable_everything,
             sent_tokens=tokens,
         ), begun
-
-    def _omitted(self, view: HistoryView) -> int:
-        """Return the tokens of the summary of dropped turns, where none is dropped."""
-        return self._overhead.summary_tokens if len(view.turns) == len(self._history.past) else 0
-
-    def _after(self, view: HistoryView) -> int:
-        """Return the tokens between the past turns and the question."""
-        return self._overhead.after_tokens - (0 if self._overhead.summary_digest else self._omitted(view))
 
     def _same_tokens(self, view: HistoryView, previous: HistoryView | None, *, tokens: int, begun: int) -> int:
         """Return how many tokens of the beginning of a request are the same as in the step before."""
@@ -456,10 +441,9 @@ class ThreadAccount:
             return tokens
         if self._policy.prices.marked:  # the last mark that is still good is behind the question
             return begun
-        run = [
-            sent.get(at, self._history.messages[at]) for at in view.kept if self._costs.run_start <= at < min(changed)
-        ]
-        return begun + sum(count_message(message, token_counter=self._costs.counter) for message in run)
+        unchanged = (at for at in view.kept if self._costs.run_start <= at < min(changed))
+        run = (sent.get(at, self._history.messages[at]) for at in unchanged)
+        return begun + count_messages(run, token_counter=self._costs.counter)
 
     def _common_tokens(self, view: HistoryView, before: ThreadState) -> int:
         """Return how much of a request with digests the cache has from the call before, message by message."""

@@ -103,17 +103,16 @@ def recall_turns(
     """
     check_str("query", query)
     check_tokens("max_tokens", max_tokens, at_least=1)
-    cut = {at for at, _ in view.replaced} if view else set()
-    shown = dict.fromkeys(view.turns if view else (), True)
-    for turn_id in shown:
-        shown[turn_id] = cut.isdisjoint(range(past[turn_id].start, past[turn_id].stop))
+    shown: dict[int, bool] = {}  # in full?
     if view:
-        shown.update((turn_id, turn_text(past[turn_id]) in view.recalled_text) for turn_id in view.recalled)
+        cut = {at for at, _ in view.replaced}
+        shown = {one: cut.isdisjoint(range(past[one].start, past[one].stop)) for one in view.turns}
+        shown |= {one: turn_text(past[one]) in view.recalled_text for one in view.recalled}
     budget = max_tokens + sum(gatekeeper.turn_tokens[turn_id] for turn_id in shown)
     selection = gatekeeper.explain(query, token_budget=budget_for(gatekeeper.token_counter, budget), trim=True)
     scores = {one.turn_id: one.score.total for one in selection.decisions if one.score and not shown.get(one.turn_id)}
-    taken = [turn_id for turn_id in selection.order if turn_id in scores]
-    hidden = taken or sorted(scores, key=scores.__getitem__)[-1:]
+    hidden = [turn_id for turn_id in selection.order if turn_id in scores]
+    hidden = hidden or sorted(scores, key=scores.__getitem__)[-1:]
     if selection.gate.reason == "about_conversation":
         hidden = [turn_id for turn_id in selection.order if not shown.get(turn_id)]
     excerpts = {turn.turn_id: turn for turn in selection.turns}
@@ -126,8 +125,7 @@ def recall_turns(
             fenced_tokens = partial(lambda turn_id, text: count(fenced_turns({turn_id: text})), turn_id)
             forms.append(truncate_middle(part, max_tokens, token_counter=fenced_tokens))
         fitting = (form for form in forms if form and count(fenced_turns({**texts, turn_id: form})) <= max_tokens)
-        text = next(fitting, "")
-        if text:
+        if text := next(fitting, ""):
             texts[turn_id] = text
     return fenced_turns(texts) if texts else NOTHING_EARLIER
 

@@ -18,6 +18,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Sequence
 from dataclasses import replace
+from functools import reduce
 from typing import NamedTuple, get_args
 
 from gatekeeper_core.context.history.summarizer import (
@@ -160,11 +161,7 @@ def counts_of(message: Message) -> Counts:
 
 def counts_in(messages: Iterable[Message]) -> Counts:
     """Return the counts of all summaries among messages."""
-    total = Counts()
-    for message in messages:
-        if is_summary(message):
-            total = total.plus(counts_of(message))
-    return total
+    return reduce(Counts.plus, map(counts_of, filter(is_summary, messages)), Counts())
 
 
 def reach_of(message: Message) -> int:
