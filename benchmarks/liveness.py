@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.agent_runs import GROUPS, POLICIES, QUICK, read_runs, text_of
 from benchmarks.budget import counter
 from benchmarks.report import Tables, options, report
-from gatekeeper_core.context.history.liveness import identifiers_of
+from gatekeeper_core.context.history.call_log import identifiers_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from gatekeeper_core.context.history.reading import History
 from gatekeeper_core.context.history.recall import question_at, question_with, render_recalled
 from gatekeeper_core.context.history.request import HistoryRequest
-from gatekeeper_core.context.history.run import RunConfig, ShrunkRun, shrink_run
-from gatekeeper_core.context.history.strategies import fitting_turns, has_tool_calls
+from gatekeeper_core.context.history.run import ShrunkRun, shrink_run
+from gatekeeper_core.context.history.strategies import HistoryConfig, budget_for_window, fitting_turns, has_tool_calls
 from gatekeeper_core.context.history.view import DIGESTS, HistorySizes, HistoryView, ThreadState, keep
 from gatekeeper_core.messages import Message, common_beginning, is_answered, messages_digest
 from gatekeeper_core.pricing.policy import (
@@ -49,6 +49,8 @@ class Costs:
 
     Attributes:
         history: the conversation.
+        config: the settings.
+        request: what is sent beside the messages, with the question of the history.
         kept: values of the thread from earlier calls.
         fixed: sent by the caller in addition.
         past: each past turn.
@@ -64,15 +66,14 @@ class Costs:
         self,
         history: History,
         gatekeeper: ContextGatekeeper,
-        run: RunConfig | None,
-        budget_tokens: int,
-        fixed_tokens: int,
-        prices: ModelPrices | None,
+        config: HistoryConfig,
         request: HistoryRequest,
+        prices: ModelPrices | None,
     ) -> None:
-        self.history, self.fixed = history, fixed_tokens
-        self._run_config, self._prices, self._budget_tokens = run, prices, budget_tokens
-        self._request = replace(request, query=history.query)
+        self.history, self.config, self._prices = history, config, prices
+        self.request = replace(request, query=history.query)
+        self.fixed = request.fixed_tokens + config.reserve_tokens
+        self._budget_tokens = config.token_budget or budget_for_window(request.window_tokens)
         self.counter, self.kept = gatekeeper.token_counter, gatekeeper.derived
         self._count = partial(count_message, token_counter=self.counter)
         before, counts = self.kept.get("messages") or ((), ())
@@ -89,7 +90,7 @@ class Costs:
         self.pinned = sum(self._count(message) for _, message in history.pinned)
         self.question = self._sum(range(current.start, self.run_start))
         self._required = self.always + self.pinned + self.question
-        self.room_at_start = budget_within(self.counter, budget_tokens) - fixed_tokens - self._required
+        self.room_at_start = budget_within(self.counter, self._budget_tokens) - self.fixed - self._required
 
     def set_past(self, tokens: Sequence[int]) -> None:
         """Set the tokens of each past turn, less those of its pinned messages."""
@@ -110,7 +111,7 @@ class Costs:
         recalled_tokens = self.more_than(*recalling) if recalling else 0
         run_tokens = self._sum(self._run)
         run = ShrunkRun((), (), run_tokens, run_tokens)
-        if self._run_config is not None:
+        if self.config.run is not None:
             run = shrink_run(
                 history.messages,
                 self._run,
@@ -118,8 +119,8 @@ class Costs:
                 past_tokens=recalled_tokens + chosen_tokens,
                 tokens_at=self.tokens_at,
                 token_counter=self.counter,
-                config=self._run_config,
-                request=self._request,
+                config=self.config.run,
+                request=self.request,
                 prices=self._prices,
                 before_tokens=self.fixed + self._required + recalled_tokens + chosen_tokens,
                 kept=self.kept,
@@ -204,23 +205,20 @@ class ThreadAccount:
     Args:
         policy: prices, time and state.
         costs: of the conversation.
-        request: what is sent beside the messages.
-        small_below: see ``HistoryConfig.passthrough_below``.
 
     Attributes:
         state: of the policy for the next call.
     """
 
-    def __init__(self, policy: PromptPolicy, costs: Costs, request: HistoryRequest, *, small_below: int) -> None:
+    def __init__(self, policy: PromptPolicy, costs: Costs) -> None:
         self._policy = policy
-        self._small_below = small_below
         self.state = policy.state
         self._history = history = costs.history
         self._costs = costs
-        self._overhead = overhead = request.overhead
+        self._overhead = overhead = costs.request.overhead
         moving = overhead.before_tokens + overhead.after_tokens + overhead.unsent_tokens
         self._fixed = costs.fixed - moving + costs.always  # always first
-        self._question = question_at(history.current) if request.can_recall else None
+        self._question = question_at(history.current) if costs.request.can_recall else None
         self._bill: CallBill | None = None
         self._current: Sequence[Message] = history.current.messages if history.current else ()
         self._has_run = has_tool_calls(self._current)
@@ -318,7 +316,7 @@ class ThreadAccount:
             tools="likely" if self._is_run else "seen" if has_tool_calls(history.messages) else "",
             summary=overhead.summary_tokens,
             ahead=overhead.before_tokens,
-            is_small=sum(full) + costs.pinned < self._small_below,
+            is_small=sum(full) + costs.pinned < (costs.config.passthrough_below or 0),
         )
         self._bill, self.state = bill, _ = self._policy.choose(sizes)
         if bill.action == "fresh":

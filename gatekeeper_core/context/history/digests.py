@@ -14,8 +14,7 @@ import math
 from collections.abc import Container
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatekeeper_core.context.history.call_log import CallLog
-from gatekeeper_core.context.history.liveness import LiveIdentifiers
+from gatekeeper_core.context.history.call_log import CallLog, LiveIdentifiers
 from gatekeeper_core.context.history.pins import beginning_of
 from gatekeeper_core.context.history.recall import recalled_block, turn_text
 from gatekeeper_core.context.history.rounds import our_pointers
@@ -27,7 +26,6 @@ from gatekeeper_core.truncation import truncate_middle
 if TYPE_CHECKING:
     from gatekeeper_core.context.history.account import Costs
     from gatekeeper_core.context.history.reading import History
-    from gatekeeper_core.context.history.strategies import HistoryConfig
     from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
     from gatekeeper_core.tokens import TokenCounter
@@ -81,14 +79,13 @@ class TurnDigest(NamedTuple):
     tokens: int
 
 
-def digest_past(
-    history: History, costs: Costs, config: HistoryConfig, gatekeeper: ContextGatekeeper
-) -> PastDigests | None:
+def digest_past(costs: Costs, gatekeeper: ContextGatekeeper) -> PastDigests | None:
     """Return which past turns give way; None if none does, or no message can be sent in another form.
 
     The first one, which holds the task of an agent, never goes entirely. The gatekeeper holds the past turns, and what
     was made of them at the call before, which goes on.
     """
+    history, config = costs.history, costs.config
     if config.run is None or config.strategy == "window":
         return None
     room, keep_newest = costs.room_at_start + costs.question + costs.pinned, config.keep_newest or 0
@@ -180,14 +177,13 @@ class PastDigests:
         self.digests[0] = digest
 
 
-def with_digests(
-    choice: HistoryView, past: PastDigests, history: History, *, recall_tokens: int, token_counter: TokenCounter
-) -> HistoryView:
+def with_digests(choice: HistoryView, past: PastDigests, costs: Costs, *, recall_tokens: int) -> HistoryView:
     """Return a choice with every past turn that was not dropped, the older ones as digests.
 
     Those that gave way and that the question needs are recalled before it, within ``recall_tokens``, without calls and
     results; ``Costs.view`` leaves them out where the others do not fit beside them.
     """
+    history = costs.history
     kept = [turn for turn in reversed(range(len(history.past))) if turn not in past.dropped]
     texts, selection = dict[int, str](), choice.selection
     if recall_tokens and selection:
@@ -195,7 +191,7 @@ def with_digests(
             if number in past.recallable and (selection.decision(number).need or 0.0) >= _RECALLED_FROM:
                 turn = history.past[number]
                 text = turn_text(turn._replace(messages=tuple(one for one in turn.messages if one.role != "tool")))
-                if (tokens := token_counter(text)) <= recall_tokens:
+                if (tokens := costs.counter(text)) <= recall_tokens:
                     recall_tokens -= tokens
                     texts[number] = text
     return choice._replace(

@@ -30,7 +30,6 @@ from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.strategies import (
     HistoryConfig,
     Strategy,
-    budget_for_window,
     choose_past,
     has_tool_calls,
     newest_turns,
@@ -151,7 +150,7 @@ def native_view(native: NativeMessages, view: HistoryView) -> HistoryView:
     The state for the next call stays one of our messages.
     """
     sent = native.sent(frozenset(view.kept), dict(view.replaced))
-    places, bill = range(len(native.items)), view.bill
+    places, folded, pinned, bill = range(len(native.items)), frozenset(view.folded), frozenset(view.pinned), view.bill
     if bill and bill.body_end is not None:
         bill = bill._replace(body_end=native.spans[bill.body_end][1] - 1)
     return view._replace(
@@ -159,8 +158,8 @@ def native_view(native: NativeMessages, view: HistoryView) -> HistoryView:
         sizes=view.sizes._replace(message_count=len(native.items)),
         kept=tuple(sent),
         replaced=tuple((at, item) for at, item in sent.items() if item is not native.items[at]),
-        folded=tuple(at for at in places if view.folded and {*view.folded}.issuperset(native.of_item(at))),
-        pinned=tuple(at for at in places if not {*view.pinned}.isdisjoint(native.of_item(at))),
+        folded=tuple(at for at in places if folded and folded.issuperset(native.of_item(at))),
+        pinned=tuple(at for at in places if pinned and not pinned.isdisjoint(native.of_item(at))),
     )
 
 
@@ -179,8 +178,6 @@ def select_past(
     ``opening`` is the framework's object that opened the current turn.
     """
     with stage(PAST) as seen:
-        budget = config.token_budget or budget_for_window(request.window_tokens)
-        fixed_tokens = request.fixed_tokens + config.reserve_tokens
         has_observed = has_observations([*history.past, *filter(None, [history.current])])
         in_an_agent = has_observed or has_tool_calls(message for turn in history.past for message in turn.messages)
         config = with_defaults(config, in_an_agent=in_an_agent)
@@ -196,14 +193,14 @@ def select_past(
             )
         before = state.view
         previous = before if state.is_same_run(history, opening) else None
-        rest = (gatekeeper, config.run, budget, fixed_tokens, policy.prices if policy else None, request)
+        rest = (gatekeeper, config, request, policy.prices if policy else None)
         costs = Costs(history, *rest)
         # In its first run an agent shows only when it calls a tool; then the task stays if the step before sent it.
         has_task = in_an_agent or bool(previous and any(turn.start in previous.kept for turn in history.past[:1]))
-        pinned = _with_instructions(history, costs, config, gatekeeper, has_task=has_task, has_observed=has_observed)
+        pinned = _with_instructions(costs, has_task=has_task, has_observed=has_observed)
         if pinned is not history:
             history, costs = pinned, Costs(pinned, *rest)
-        account = ThreadAccount(policy, costs, request, small_below=config.passthrough_below or 0) if policy else None
+        account = ThreadAccount(policy, costs) if policy else None
         chosen = None
         if previous:  # each step decides again whether anything fits
             status = "selected" if previous.status in ("nothing_fits", "over_budget") else previous.status
@@ -214,7 +211,7 @@ def select_past(
         try:
             gatekeeper.sync(history.past)
             costs.set_past(gatekeeper.turn_tokens)
-            past = digest_past(history, costs, config, gatekeeper) if in_an_agent else None
+            past = digest_past(costs, gatekeeper) if in_an_agent else None
             if policy and past:
                 policy.is_thrifty = True  # turns that give way end the body that the provider has cached
             chosen = chosen or choose_past(
@@ -231,7 +228,7 @@ def select_past(
             if past:
                 can_recall = request.can_recall and not has_observed  # then the question is an observation
                 recall_tokens = costs.room_at_start // _RECALLED_PART if can_recall else 0
-                chosen = with_digests(chosen, past, history, recall_tokens=recall_tokens, token_counter=costs.counter)
+                chosen = with_digests(chosen, past, costs, recall_tokens=recall_tokens)
         except Exception as error:
             if config.on_error == "raise":
                 raise
@@ -255,22 +252,15 @@ def select_past(
     return view
 
 
-def _with_instructions(
-    history: History,
-    costs: Costs,
-    config: HistoryConfig,
-    gatekeeper: ContextGatekeeper,
-    *,
-    has_task: bool,
-    has_observed: bool,
-) -> History:
+def _with_instructions(costs: Costs, *, has_task: bool, has_observed: bool) -> History:
     """Return a conversation with its instructions as pins, as far as they fit in their part of the room."""
+    history, config = costs.history, costs.config
     strategies = ("gate", "fill", "cache") if has_task else ("gate", "fill")
     if not config.pin_instructions or config.strategy not in strategies:
         return history
     trim = config.gatekeeper is None or config.gatekeeper.trim
     room, most = costs.room_at_start, costs.room_at_start // _INSTRUCTIONS_PART
-    instructions = instructions_in(history.past, gatekeeper.derived, in_an_agent=has_task)
+    instructions = instructions_in(history.past, costs.kept, in_an_agent=has_task)
     for at in instructions:
         pinned = with_pins(history, [at], trim=trim)
         new = [pin for place, pin in pinned.pinned if place not in dict(history.pinned)]

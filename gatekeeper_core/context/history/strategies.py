@@ -222,14 +222,17 @@ def choose_past(
     if (is_small or strategy == "fill") and sum(costs) <= room:
         reason = "small_history" if is_small else "everything_fits"
         return HistoryView("passthrough", reason, tuple(range(len(costs)))[::-1])
-    floor = _each_with_room(history.required, costs, room)
-    remaining = room - sum(costs[turn] for turn in floor)
-    if strategy == "window" or not history.query:
-        is_window = strategy == "window"
-        first = max(len(past) - newest, sum(turn.stop <= window_from for turn in past)) if is_window else 0
-        newest_fitting = newest_turns(costs, budget_tokens=remaining, start=first)[::-1]
-        turns = (*floor, *(turn for turn in newest_fitting if turn not in floor))
-        return HistoryView(*(("selected", "window") if is_window else ("no_query", "newest_turns")), turns)
+    floor, first = _each_with_room(history.required, costs, room), max(0, len(past) - newest)
+    if strategy == "window":
+        first = max(first, sum(turn.stop <= window_from for turn in past))
+    elif not history.query:
+        first = 0
+    kept = newest_turns(costs, budget_tokens=room - sum(costs[turn] for turn in floor), start=first)[::-1]
+    floor += tuple(turn for turn in kept if turn not in floor)
+    if strategy == "window":
+        return HistoryView("selected", "window", floor)
+    if not history.query:
+        return HistoryView("no_query", "newest_turns", floor)
     if room < 1:
         return HistoryView("nothing_fits", "no_room")
     pairs = enumerate(zip(gatekeeper.turn_tokens, costs, strict=True)) if history.pinned else ()
@@ -243,8 +246,6 @@ def choose_past(
         coverage=coverage,
         asked_at=history.current.created_at if history.current else None,
     )
-    kept = newest_turns(costs, budget_tokens=remaining, start=max(0, len(costs) - newest))[::-1]
-    floor += tuple(turn for turn in kept if turn not in floor)
     sent = {turn.turn_id: max(0, turn.tokens - pinned_tokens.get(turn.turn_id, 0)) for turn in selection.turns}
     beside = (turn for turn in selection.order if turn not in floor)
     turns = floor + _each_with_room(beside, sent, room - sum(costs[turn] for turn in floor))
