@@ -200,15 +200,7 @@ class Costs:
 
 
 class ThreadAccount:
-    """One call of a thread.
-
-    Args:
-        policy: prices, time and state.
-        costs: of the conversation.
-
-    Attributes:
-        state: of the policy for the next call.
-    """
+    """One call of a thread; ``state`` is that of the policy for the next call."""
 
     def __init__(self, policy: PromptPolicy, costs: Costs) -> None:
         self._policy = policy
@@ -339,10 +331,8 @@ class ThreadAccount:
     def billed(self, view: HistoryView, previous: HistoryView | None, *, before: ThreadState) -> HistoryView:
         """Return the view with its bill, and keep the state for the next call.
 
-        Args:
-            view: without a bill.
-            previous: the view of the step of the run before, None for a new question.
-            before: the state of the call before.
+        ``previous`` is the view of the step of the run before, None for a new question; ``before`` the state of the
+        call before.
         """
         if previous and previous.bill and is_answered(self._history.messages):  # no model is called
             self.state = self._policy.state

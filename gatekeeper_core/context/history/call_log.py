@@ -74,24 +74,22 @@ class LiveIdentifiers:
 
     Args:
         question: sent anyway, with its identifiers.
+
+    Attributes:
+        mentions: the identifiers of each message.
     """
 
     def __init__(self, question: str = "") -> None:
         self._known = frozenset(identifiers_in(question[:READ_CHARS]))
-        self._mentions: list[Sequence[str]] = []
+        self.mentions: list[Sequence[str]] = []
         self._newest: dict[str, int] = {}
         self._used: set[str] = set()
-
-    @property
-    def count(self) -> int:
-        """Number of messages."""
-        return len(self._mentions)
 
     def add(self, message: Message) -> None:
         """Add the next message."""
         identifiers = identifiers_of(message)
-        self._newest.update(dict.fromkeys(identifiers, len(self._mentions)))
-        self._mentions.append(identifiers)
+        self._newest.update(dict.fromkeys(identifiers, len(self.mentions)))
+        self.mentions.append(identifiers)
         if message.role == "assistant":
             self._used.update(identifiers)
 
@@ -99,7 +97,7 @@ class LiveIdentifiers:
         """Yield what only messages in these places, ascending, hold: what the assistant named first, newest first."""
         for is_used in (True, False):
             for place in reversed(places):
-                for name in self._mentions[place]:
+                for name in self.mentions[place]:
                     if self._newest[name] == place and (name in self._used) == is_used and name not in self._known:
                         yield name
 

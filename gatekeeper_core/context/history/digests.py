@@ -161,7 +161,7 @@ class PastDigests:
 
     def _keep_identifiers(self, history: History, room: float) -> None:
         """Write identifiers of the dropped turns behind the answer of the first turn, those that were used first."""
-        for message in history.messages[self._live.count : self.read]:
+        for message in history.messages[len(self._live.mentions) : self.read]:
             self._live.add(message)
         first = self._first = self._first or self.digests.get(0)
         if not first or not self.dropped or not first.replaced:

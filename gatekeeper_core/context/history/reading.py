@@ -124,12 +124,8 @@ def with_pins(history: History, pinned: Collection[int], *, trim: bool = True) -
     """Return a conversation with further pins.
 
     A pinned user message brings the answer of its turn along, so that roles still alternate; without the rest of the
-    turn the answer is cut to its beginning. A system message is sent alone, and any other one keeps its turn.
-
-    Args:
-        history: the conversation.
-        pinned: positions.
-        trim: whether answers may be cut.
+    turn the answer is cut to its beginning, with ``trim``. A system message is sent alone, and any other one keeps its
+    turn.
     """
     pins, required = dict(history.pinned), {*history.required}
     for at in {*pinned}.difference(history.notes):

@@ -151,13 +151,9 @@ _TAG = "earlier_turns"
 
 
 def render_recalled(turns: Sequence[int], past: Sequence[Turn], selection: Selection | None, *, question: str) -> str:
-    """Return some past turns as a block for the user's message, before the question.
+    """Return past turns as a block for the user's message, before the question, which tells the language.
 
-    Args:
-        turns: their ids.
-        past: the finished turns.
-        selection: has the excerpts; a turn that it has not cut is quoted whole.
-        question: tells the language.
+    A turn that the selection has not cut is quoted in full.
     """
     cut = {turn.turn_id: turn for turn in selection.turns if turn.trimmed} if selection else {}
     return recalled_block({turn: turn_text(past[turn], cut.get(turn)) for turn in turns}, question=question)

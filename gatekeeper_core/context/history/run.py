@@ -220,7 +220,7 @@ class _GrowingRun:
         ledger: the books of the run, without messages yet.
         bill: of the run; None: it gives way for lack of room alone.
         config: the settings.
-        request: the call: its question, its language, and whether results are cut.
+        request: has the question, the language, and whether results are cut.
         most: tokens that it may take when the past has given way.
 
     Attributes:

@@ -160,6 +160,13 @@ class ThreadSelector(Generic[Item]):
         self._encoder = encoder_of(embedder)
         self._forget()
 
+    def _forget(self) -> None:
+        self._entries: LruCache[tuple[str, Hashable], ThreadEntry] = LruCache(max_entries=self.config.max_threads)
+        self.last_view: HistoryView | None = None
+        self._warned: frozenset[Event] = frozenset()
+        self._nameless = 0
+        self._process = os.getpid()
+
     def view_of(self, thread: Hashable, *, tenant: str = "default") -> HistoryView | None:
         """Return the latest view of a thread, None for an unknown thread."""
         state = self._threads.peek((tenant, thread))
@@ -414,13 +421,6 @@ class ThreadSelector(Generic[Item]):
                 tell(CHEAPER, strategy=config.strategy, cheaper=cheaper, cheaper_dollars=dollars, paid_dollars=paid)
 
     # --- copies -----------------------------------------------------------------------------------------------------
-
-    def _forget(self) -> None:
-        self._entries: LruCache[tuple[str, Hashable], ThreadEntry] = LruCache(max_entries=self.config.max_threads)
-        self.last_view: HistoryView | None = None
-        self._warned: frozenset[Event] = frozenset()
-        self._nameless = 0
-        self._process = os.getpid()
 
     @property
     def _threads(self) -> LruCache[tuple[str, Hashable], ThreadEntry]:

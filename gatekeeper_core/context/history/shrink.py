@@ -1,8 +1,4 @@
-"""The engine that makes messages smaller: compress results, fold rounds, cut texts, drop pointers.
-
-::
-
-    messages ──> 1 compress tool results ──> 2 fold the oldest into one summary ──> 3 cut texts ──> 4 trim the summary
+"""The engine that makes messages smaller: compress results, fold rounds, cut texts, trim the summary.
 
 Each step is taken where the one before was not enough, and no further than it must. Three entries decide which messages
 may go: ``tool_loop``, ``conversation`` and ``run``.
@@ -13,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Container, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from gatekeeper_core.context.history.ledger import CountedMessages, cut
 from gatekeeper_core.context.history.rounds import (
@@ -79,12 +75,6 @@ class Compaction(NamedTuple):
     def prefix_changed(self) -> bool:
         """Whether a cache of the prefix is lost from ``same_beginning`` on."""
         return self.strategy != "none"
-
-    def facts(self) -> dict[str, Any]:
-        """Return flat JSON-ready facts for logs: counts, never text."""
-        left_out = ("messages", "sources")
-        facts = {name: value for name, value in self._asdict().items() if name not in left_out}
-        return {**facts, "message_count": len(self.messages), "prefix_changed": self.prefix_changed}
 
 
 @dataclass(slots=True)

@@ -9,10 +9,8 @@
                                                  provider has cached stays while cheap
     window    the newest turns                   nothing                                 20
 
-Older turns with tool calls give way in a short form, whatever the strategy but ``window``; see ``digests``.
-``gate`` sends past turns of less than ``passthrough_below`` tokens whole, ``cache`` does not begin to cut them, and
-``fill`` sends any that fit. Long messages of the turns that the question selects may be cut to the sentences
-that matter; the newest turns to keep are sent whole.
+Older turns with tool calls give way in a short form, whatever the strategy but ``window``; see ``digests``. Long
+messages of the turns that the question selects may be cut to the sentences that matter; those to keep are sent whole.
 """
 
 from __future__ import annotations
@@ -164,11 +162,7 @@ def with_defaults(config: HistoryConfig, *, in_an_agent: bool) -> HistoryConfig:
 
 
 def check_reserve(reserve_tokens: int, budget_tokens: int, *, named: str = "HistoryConfig.token_budget") -> None:
-    """Check that a reserve is below a budget; ``named`` is the caller's name for the budget.
-
-    Raises:
-        ConfigError: it is not.
-    """
+    """Raise ConfigError unless a reserve is below a budget; ``named`` is the caller's name for the budget."""
     if reserve_tokens >= budget_tokens:
         raise ConfigError(
             f"HistoryConfig.reserve_tokens is {reserve_tokens} but {named} is {budget_tokens}, so no tokens remain for "
@@ -206,14 +200,8 @@ def choose_past(
 ) -> HistoryView:
     """Return a view with the turns to keep and the cuts of their messages; without a question the newest turns.
 
-    Args:
-        history: the conversation.
-        gatekeeper: has its past turns.
-        costs: tokens of each of them.
-        config: the settings, :func:`with_defaults`.
-        room: tokens for all of them; may be negative.
-        coverage: coverage of the selection; defaults to that of the gatekeeper.
-        window_from: position of the first message that a window may hold; a turn around it is taken whole.
+    ``costs`` are the tokens of the past turns, which the gatekeeper has; ``room``, for all of them, may be negative.
+    The settings are those of :func:`with_defaults`. A turn around ``window_from`` is taken whole.
     """
     past, strategy, newest = history.past, config.strategy, config.keep_newest or 0
     if not past:
@@ -342,10 +330,7 @@ def newest_turns(costs: Sequence[int], *, budget_tokens: int, start: int = 0) ->
     A turn that is over the budget alone is passed over; from the newest other turn on the window has no hole and
     ends before the first turn for which the rest of the budget is too small. So it is empty only when no turn fits.
 
-    Args:
-        costs: tokens of each turn, oldest first, each at least 0.
-        budget_tokens: what they may cost together; below 0 nothing fits.
-        start: the oldest turn that may be taken.
+    ``costs`` are the tokens of each turn, oldest first; ``start`` is the oldest that may be taken.
 
     Source: specification 001 (the last rounds within the budget); passing over is ours.
 

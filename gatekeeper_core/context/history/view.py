@@ -195,12 +195,8 @@ class ThreadState(NamedTuple):
     def is_same_run(self, history: History, opening: Any) -> bool:
         """Return whether the model is still at work on the current turn of the call before.
 
-        Some agents write their state around the text of the user's message, in place: then the object is the same, and
-        its text ends with the earlier question.
-
-        Args:
-            history: the conversation now.
-            opening: the framework's object that opens its current turn.
+        Some agents write their state around the text of the user's message, in place: then the object that opens the
+        turn is the same, and its text ends with the earlier question.
         """
         before = self.history
         if before is None or before.current is None or history.current is None or before.past != history.past:
