@@ -23,7 +23,15 @@ from typing import NamedTuple
 
 from gatekeeper_core.context.history.pins import beginning_of
 from gatekeeper_core.context.history.rounds import reach_of
-from gatekeeper_core.messages import COMPACTED, Message, Turn, is_summary, split_current_turn, turn_role
+from gatekeeper_core.messages import (
+    COMPACTED,
+    Message,
+    Turn,
+    checked_messages,
+    is_summary,
+    split_current_turn,
+    turn_role,
+)
 
 _EMPTY_USER, _EMPTY_SYSTEM = Message("user", ""), Message("system", "")
 
@@ -84,15 +92,14 @@ def read_history(
     turn, it is a note. The head begins with what the provider stores, ``provider_messages`` messages or its own
     compaction, up to the next question. The current turn cannot be excluded.
     """
-    messages = tuple(messages)
+    messages = checked_messages(messages)
     stop = free = provider_messages
-    compacted = [at for at, one in enumerate(messages) if COMPACTED in (getattr(one, "metadata", None) or ())]
+    compacted = [at for at, one in enumerate(messages) if COMPACTED in one.metadata]
     if compacted and compacted[-1] >= provider_messages:
         free, stop = compacted[-1], compacted[-1] + 1
         stop = next((at for at in range(stop, len(messages)) if turn_role(messages[at]) == "user"), stop)
     notes = tuple(sorted({at for at in notes if at >= stop}))
-    marked = (at for at, one in enumerate(messages) if getattr(one, "metadata", None) and is_summary(one))
-    summaries = tuple(at for at in marked if at >= stop)
+    summaries = tuple(at for at, one in enumerate(messages) if at >= stop and is_summary(one))
     question = "" if all_past else query  # no turn holds ""
     read = normalized(messages, notes=notes, summaries=summaries, stop=stop)
     conversation = split_current_turn(read, query=question)

@@ -131,9 +131,6 @@ def select_history(
         native = read_native(cast("Sequence[Mapping[str, Any]]", messages))
         ours = native.messages
         places = [sorted({place for at in positions for place in native.of_item(at)}) for positions in places]
-    for at, message in enumerate(ours):
-        if not isinstance(message, Message):
-            raise TypeError(f"messages[{at}] must be a Message, got {type(message).__name__}")
     notes = native.settings if native else ()
     view = select_past(
         read_history(ours, query=query, notes=notes, pinned=places[0], exclude=places[1]),
