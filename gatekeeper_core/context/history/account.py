@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
+from itertools import accumulate, takewhile
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from gatekeeper_core.context.history.reading import History
 from gatekeeper_core.context.history.recall import question_at, question_with, render_recalled
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.run import ShrunkRun, shrink_run
-from gatekeeper_core.context.history.strategies import HistoryConfig, budget_for_window, fitting_turns, has_tool_calls
+from gatekeeper_core.context.history.strategies import HistoryConfig, budget_for_window, has_tool_calls
 from gatekeeper_core.context.history.view import DIGESTS, HistorySizes, HistoryView, ThreadState, keep
 from gatekeeper_core.messages import Message, common_beginning, is_answered, messages_digest
 from gatekeeper_core.pricing.policy import (
@@ -29,12 +30,12 @@ from gatekeeper_core.pricing.policy import (
     PromptPolicy,
     PromptSizes,
 )
+from gatekeeper_core.pricing.prices import UNKNOWN, ModelPrices
 from gatekeeper_core.selection.need import coverage_at, price_of
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import count_message, count_messages, describe_counter
 
 if TYPE_CHECKING:
-    from gatekeeper_core.pricing.prices import ModelPrices
     from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 
 _STEPS = 4
@@ -51,6 +52,7 @@ class Costs:
         history: the conversation.
         config: the settings.
         request: what is sent beside the messages, with the question of the history.
+        prices: of the model, where the thread has an account.
         kept: values of the thread from earlier calls.
         fixed: sent by the caller in addition.
         past: each past turn.
@@ -70,7 +72,7 @@ class Costs:
         request: HistoryRequest,
         prices: ModelPrices | None,
     ) -> None:
-        self.history, self.config, self._prices = history, config, prices
+        self.history, self.config, self.prices = history, config, prices
         self.request = replace(request, query=history.query)
         self.fixed = request.fixed_tokens + config.reserve_tokens
         self._budget_tokens = config.token_budget or budget_for_window(request.window_tokens)
@@ -121,7 +123,7 @@ class Costs:
                 token_counter=self.counter,
                 config=self.config.run,
                 request=self.request,
-                prices=self._prices,
+                prices=self.prices,
                 before_tokens=self.fixed + self._required + recalled_tokens + chosen_tokens,
                 kept=self.kept,
             )
@@ -134,9 +136,12 @@ class Costs:
                 order = choice.selection.order if choice.selection else ()
                 candidates = tuple(turn for turn in candidates if turn in order)
         room, peak_room = room - run.tokens, room - run.peak_tokens
-        if self._prices and peak_room < chosen_tokens:
+        if self.prices and peak_room < chosen_tokens:
             peak_room -= -run.peak_tokens % max(1, self.room_at_start // _STEPS)
-        turns = fitting_turns(candidates, costs, budget_tokens=peak_room)
+        # Up to the first that does not fit: one behind it could otherwise return at a later step, when a larger one
+        # goes, and a run that is resumed elsewhere would send another past.
+        totals = accumulate(costs[turn] for turn in candidates)
+        turns = candidates[: sum(1 for _ in takewhile(peak_room.__ge__, totals))]
         sent = [history.past[turn] for turn in turns] + ([history.current] if history.current else [])
         positions = {at for turn in sent for at in range(turn.start, turn.stop)}
         positions.difference_update((*choice.folded, *run.folded[1:]))
@@ -200,11 +205,13 @@ class Costs:
 
 
 class ThreadAccount:
-    """One call of a thread; ``state`` is that of the policy for the next call."""
+    """One call of a thread: its policy, and as ``state`` that of the policy for the next call."""
 
-    def __init__(self, policy: PromptPolicy, costs: Costs) -> None:
-        self._policy = policy
-        self.state = policy.state
+    def __init__(self, costs: Costs, before: ThreadState) -> None:
+        is_thrifty = costs.config.strategy != "cache"
+        prices = costs.prices or UNKNOWN
+        self.policy = PromptPolicy(prices=prices, state=before.policy, now=before.now, is_thrifty=is_thrifty)
+        self.state, self._before = before.policy, before
         self._history = history = costs.history
         self._costs = costs
         self._overhead = overhead = costs.request.overhead
@@ -225,8 +232,8 @@ class ThreadAccount:
         Source: ours, ``python -m benchmarks.cost``: of 100 turns the prompts hold as many needed turns as with ``gate``
         at the same coverage, and cost 0.57 of everything, not 0.73.
         """
-        prices = self._policy.prices
-        if self._policy.is_thrifty or not self._policy.is_warm or not prices.cache_read:
+        prices = self.policy.prices
+        if self.policy.is_thrifty or not self.policy.is_warm or not prices.cache_read:
             return coverage
         return coverage_at(price_of(coverage) * math.sqrt(prices.input / prices.cache_read))
 
@@ -250,14 +257,14 @@ class ThreadAccount:
     @cached_property
     def _continuation(self) -> Continuation:
         """The part of the history that the call before, or another branch of it, had as well."""
-        state, past = self._policy.state.history, self._history.past
+        state, past = self.policy.state.history, self._history.past
         same = self._same_turns(state.prefixes)
         turns = max(same, self._same_turns(state.branch))
         tokens = self._fixed + sum(self._costs.past[:turns])
-        if turns and self._policy.prices.marked:  # the last mark was behind the question of the last of them
+        if turns and self.policy.prices.marked:  # the last mark was behind the question of the last of them
             last = past[turns - 1]
             tokens -= sum(map(self._costs.tokens_at, range(last.start + 1, last.stop)))
-        goes_on = not self._policy.state.ledger.questions
+        goes_on = not self.policy.state.ledger.questions
         if not goes_on and same >= state.turn_count:
             turn = past[state.turn_count].messages if state.turn_count < len(past) else self._current
             tail = messages_digest(turn[: state.tail_messages], after=self._prefixes[state.turn_count])
@@ -278,8 +285,8 @@ class ThreadAccount:
     def choose(self, choice: HistoryView, *, is_step: bool) -> HistoryView:
         """Return the past turns to send for a question, from those of the selection; at a further step the same."""
         overhead, costs, history = self._overhead, self._costs, self._history
-        if choice.status == "passthrough" and self._policy.is_thrifty:
-            self._policy.is_thrifty, self._policy.everything_reason = False, choice.reason
+        if choice.status == "passthrough" and self.policy.is_thrifty:
+            self.policy.is_thrifty, self.policy.everything_reason = False, choice.reason
         if is_step:
             return choice
         full, room, sent = costs.past, costs.room_at_start, costs.as_sent(choice)
@@ -310,7 +317,7 @@ class ThreadAccount:
             ahead=overhead.before_tokens,
             is_small=sum(full) + costs.pinned < (costs.config.passthrough_below or 0),
         )
-        self._bill, self.state = bill, _ = self._policy.choose(sizes)
+        self._bill, self.state = bill, _ = self.policy.choose(sizes)
         if bill.action == "fresh":
             return choice
         turns = self.state.body.ids(len(full))
@@ -328,18 +335,17 @@ class ThreadAccount:
         pairs = {turn: question_with(self._history, past[turn], text) for turn, text in texts if turn < len(past)}
         return {turn: pair for turn, pair in pairs.items() if pair}
 
-    def billed(self, view: HistoryView, previous: HistoryView | None, *, before: ThreadState) -> HistoryView:
+    def billed(self, view: HistoryView, previous: HistoryView | None) -> HistoryView:
         """Return the view with its bill, and keep the state for the next call.
 
-        ``previous`` is the view of the step of the run before, None for a new question; ``before`` the state of the
-        call before.
+        ``previous`` is the view of the step of the run before, None for a new question.
         """
         if previous and previous.bill and is_answered(self._history.messages):  # no model is called
-            self.state = self._policy.state
+            self.state = self.policy.state
             return view._replace(bill=previous.bill)
         count, body = len(self._history.past), self.state.body
-        is_fresh = self._policy.is_thrifty and view.reason != DIGESTS  # the next prompt begins with the digests
-        if not self._policy.is_thrifty and set(view.turns) != set(body.ids(count)):  # some had no room
+        is_fresh = self.policy.is_thrifty and view.reason != DIGESTS  # the next prompt begins with the digests
+        if not self.policy.is_thrifty and set(view.turns) != set(body.ids(count)):  # some had no room
             texts = tuple(each for each in body.texts if each[0] in view.turns)
             body = replace(body, turns=tuple(sorted(view.turns)), since=count, texts=texts)
         if view.recalled_text and self._has_run:
@@ -349,13 +355,13 @@ class ThreadAccount:
         after = self._overhead.after_tokens - (0 if self._overhead.summary_digest else omitted)
         sent, begun = self._sent(view, is_fresh=is_fresh, omitted=omitted, after=after)
         if view.reason == DIGESTS:
-            same_tokens = self._common_tokens(view, before)
+            same_tokens = self._common_tokens(view)
             if self._bill:
-                cached_tokens = same_tokens if self._policy.is_warm else 0
+                cached_tokens = same_tokens if self.policy.is_warm else 0
                 self._bill = self._bill._replace(reason=DIGESTS, cached_tokens=cached_tokens)
         else:
             same_tokens = self._same_tokens(view, previous, tokens=sent.sent_tokens, begun=begun)
-        bill, state = self._policy.charge(
+        bill, state = self.policy.charge(
             self._bill,
             self.state,
             sent,
@@ -363,7 +369,7 @@ class ThreadAccount:
             same_tokens=same_tokens,
             is_last=(view.recalled_text != "" or (is_fresh and view.turn_count > 0)) and not self._is_run,
         )
-        earlier = self._policy.state.history
+        earlier = self.policy.state.history
         digest = self._question_digest if self._bill else self.state.history.question
         history = HistoryDigests(
             turn_count=count,
@@ -427,24 +433,25 @@ class ThreadAccount:
         changed = [at for at in {*earlier, *sent} if earlier.get(at) != sent.get(at)]
         if not changed:
             return tokens
-        if self._policy.prices.marked:  # the last mark that is still good is behind the question
+        if self.policy.prices.marked:  # the last mark that is still good is behind the question
             return begun
         unchanged = (at for at in view.kept if self._costs.run_start <= at < min(changed))
         run = (sent.get(at, self._history.messages[at]) for at in unchanged)
         return begun + count_messages(run, token_counter=self._costs.counter)
 
-    def _common_tokens(self, view: HistoryView, before: ThreadState) -> int:
+    def _common_tokens(self, view: HistoryView) -> int:
         """Return how much of a request with digests the cache has from the call before, message by message."""
+        before = self._before
         if before.view is None or before.history is None or self._overhead.before_tokens:
             return self._fixed
-        history, earlier, cache, prompts = self._history, before.history.messages, self._policy.state.cache, []
+        history, earlier, cache, prompts = self._history, before.history.messages, self.policy.state.cache, []
         first = {*history.head, *history.notes}
         for messages, each in ((earlier, before.view), (history.messages, view)):
             sent = zip(each.kept, keep(messages, each), strict=True)
             prompts.append([message for at, message in sent if at not in first])
         same = common_beginning(*prompts)
         tokens = self._fixed + count_messages(prompts[1][:same], token_counter=self._costs.counter)
-        if self._policy.prices.marked and same < len(prompts[0]):
+        if self.policy.prices.marked and same < len(prompts[0]):
             return cache.stable_tokens if tokens >= cache.stable_tokens else self._fixed
         return min(tokens, cache.run_tokens)
 

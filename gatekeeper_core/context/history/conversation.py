@@ -130,9 +130,9 @@ class ContextCompressor:
         Each time from the original messages: never a summary of a summary. Source: specification 003-51, 003-57.
         """
         parts = _Parts(ledger)
-        needed = parts.needed_tokens()
-        if needed > self._limit:
-            raise BudgetError(needed_tokens=budget_for(self._count, needed), available_tokens=self._max_tokens)
+        if parts.needed_tokens > self._limit:
+            needed = budget_for(self._count, parts.needed_tokens)
+            raise BudgetError(needed_tokens=needed, available_tokens=self._max_tokens)
         steps: tuple[tuple[Strategy, int, bool], ...] = (
             ("summary", self._keep_recent, False),
             ("summary", self._keep_recent, True),
@@ -179,7 +179,10 @@ class ContextCompressor:
 
 
 class _Parts:
-    """The original messages of a compression: rounds, and what may be folded."""
+    """The original messages of a compression: rounds, and what may be folded.
+
+    ``needed_tokens`` are left when everything that may go is gone, and all else that must stay is without its text.
+    """
 
     def __init__(self, ledger: CountedMessages) -> None:
         self.ledger = ledger
@@ -190,16 +193,13 @@ class _Parts:
         self._places = [at for at, message in messages if message.role != "system" and not is_summary(message)]
         opened = [one.positions[0] for one in self._rounds if not one.answered]
         systems = (at for at, message in messages if message.role == "system" and not is_summary(message))
-        self._required = frozenset([*opened, *systems])
+        required = frozenset([*opened, *systems])
         self.newest = next((at for at in reversed(self._places) if ledger.messages[at].role == "user"), None)
-        self.protected = self._required if self.newest is None else self._required | {self.newest}
-
-    def needed_tokens(self) -> int:
-        """Return what is left when everything that may go is gone, and all else that must stay is without its text."""
+        self.protected = required if self.newest is None else required | {self.newest}
         results = {at for one in self._rounds if not one.answered for at in one.positions[1:]}
-        measure = self.ledger.measures[-1]
-        empty = (replace(self.ledger.messages[at], content="") for at in results | (self.protected - self._required))
-        return measure.cost_of(self._required) + sum(map(measure.cost, empty))
+        empty = (replace(ledger.messages[at], content="") for at in results | (self.protected - required))
+        measure = ledger.measures[-1]
+        self.needed_tokens = measure.cost_of(required) + sum(map(measure.cost, empty))
 
     def before(self, keep: int, *, users: bool) -> tuple[list[Round], list[int]]:
         """Return the rounds, and the positions outside of them, that may be folded if so many of the newest stay whole.

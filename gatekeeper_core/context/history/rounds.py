@@ -357,5 +357,5 @@ def _reach(messages: Sequence[Message], gone: Sequence[int], behind: Sequence[in
 
 def summary_of(counts: Counts, locale: Locale, *, pointers: Sequence[str] = (), body: str = "") -> Message:
     """Return a summary: a placeholder, a line of the pointers with these ids, and its body."""
-    marks = {"synthetic": FOLDED, **dict(zip(_MARKS, counts, strict=True))}
+    marks: dict[str, str | int] = {"synthetic": FOLDED, **dict(zip(_MARKS, counts, strict=True))}
     return Message("user", _written(placeholder(counts, locale), pointers, body), metadata=marks)

@@ -7,9 +7,8 @@
     over it without the past? ──> 3 cut the results of the newest rounds, then fold all rounds but the last
     cheaper by now?    ──> compress the results of all its old rounds, or leave their pointers alone; see ``RunBill``
 
-The run is gone through from its beginning, message by message, as it grew: in a process that had the step before only
-its new messages. So each step of a run, also one that another process resumes, folds the same rounds, and the beginning
-of the prompt changes only where a further round is folded.
+The run is gone through from its beginning, message by message, as it grew. So each step of a run, also one that another
+process resumes, folds the same rounds, and the beginning of the prompt changes only where a further round is folded.
 """
 
 from __future__ import annotations
@@ -407,14 +406,13 @@ class _GrowingRun:
 
     def _gains(self, form: int) -> dict[int, int]:
         """Return how many tokens old rounds save in a form, by number; at best, before the compressor was asked."""
-        gains, costs = {}, self._ledger.measures[-1].costs
-        for number in range(self._done, self._old):
-            places = self._rounds[number].positions[1:]
-            if gain := sum(
-                max(0, costs[at] - (self._offers[at][form][1] if at in self._offers else 0)) for at in places
-            ):
-                gains[number] = gain
-        return gains
+        costs = self._ledger.measures[-1].costs
+
+        def gain(place: int) -> int:
+            return max(0, costs[place] - (self._offers[place][form][1] if place in self._offers else 0))
+
+        gains = {at: sum(map(gain, self._rounds[at].positions[1:])) for at in range(self._done, self._old)}
+        return {number: tokens for number, tokens in gains.items() if tokens}
 
     def _ask(self) -> None:
         """Ask the compressor for the old results; what no pointer leads back to stays."""

@@ -7,8 +7,7 @@
     query ──explain──> turns by value, cuts ──floor, limit──> HistoryView(kept positions, replaced, status, reason)
 
 The head (system messages before the first user message), pinned messages and the current turn are always sent; of the
-past, turns that fit in what the budget leaves. The view holds positions; a long message of a past turn may be replaced
-by a copy that is cut to the sentences that matter. The caller's own objects never change.
+past, turns that fit in what the budget leaves. The caller's own objects never change.
 
 The past is chosen with the room at the beginning of the current turn, before the model called its first tool, and
 only shrinks while that turn grows. So every step of a run makes the same choice, even if another process resumes it.
@@ -42,7 +41,6 @@ from gatekeeper_core.errors import check_type
 from gatekeeper_core.events import PAST
 from gatekeeper_core.messages import Message
 from gatekeeper_core.observation import stage
-from gatekeeper_core.pricing.policy import PromptPolicy
 from gatekeeper_core.pricing.prices import UNKNOWN
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.tokens import check_tokens, count_messages
@@ -181,24 +179,17 @@ def select_past(
         config = with_defaults(config, in_an_agent=in_an_agent)
         has_state = state is not None or config.strategy == "cache"
         state = state or ThreadState()
-        policy = None
-        if has_state and config.strategy != "window":
-            policy = PromptPolicy(
-                prices=config.prices or request.prices or UNKNOWN,
-                state=state.policy,
-                now=state.now,
-                is_thrifty=config.strategy != "cache",
-            )
+        has_account = has_state and config.strategy != "window"
         before = state.view
         previous = before if state.is_same_run(history, opening) else None
-        rest = (gatekeeper, config, request, policy.prices if policy else None)
+        rest = (gatekeeper, config, request, config.prices or request.prices or UNKNOWN if has_account else None)
         costs = Costs(history, *rest)
         # In its first run an agent shows only when it calls a tool; then the task stays if the step before sent it.
         has_task = in_an_agent or bool(previous and any(turn.start in previous.kept for turn in history.past[:1]))
         pinned = _with_instructions(costs, has_task=has_task, has_observed=has_observed)
         if pinned is not history:
             history, costs = pinned, Costs(pinned, *rest)
-        account = ThreadAccount(policy, costs) if policy else None
+        account = ThreadAccount(costs, state) if has_account else None
         chosen = None
         if previous:  # each step decides again whether anything fits
             status = "selected" if previous.status in ("nothing_fits", "over_budget") else previous.status
@@ -210,8 +201,8 @@ def select_past(
             gatekeeper.sync(history.past)
             costs.set_past(gatekeeper.turn_tokens)
             past = digest_past(costs, gatekeeper) if in_an_agent else None
-            if policy and past:
-                policy.is_thrifty = True  # turns that give way end the body that the provider has cached
+            if account and past:
+                account.policy.is_thrifty = True  # turns that give way end the body that the provider has cached
             chosen = chosen or choose_past(
                 history,
                 gatekeeper,
@@ -242,7 +233,7 @@ def select_past(
         earlier = previous if chosen.reason != DIGESTS else None  # digests may have become more since
         view = costs.view(chosen, chosen_tokens=earlier.sizes.chosen_tokens if earlier else None)
         if account:
-            view = account.billed(view, previous, before=state)
+            view = account.billed(view, previous)
         if has_state:
             latest = None if view.status == "fallback" else history  # after a failure the next call starts from nothing
             view = view._replace(state=ThreadState(account.state if account else state.policy, latest, view, opening))

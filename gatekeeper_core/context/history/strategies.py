@@ -253,22 +253,6 @@ def has_tool_calls(messages: Iterable[Message]) -> bool:
     return any(message.role == "tool" for message in messages)
 
 
-def fitting_turns(turns: Sequence[int], costs: Sequence[int], *, budget_tokens: int) -> tuple[int, ...]:
-    """Return the most valuable turns that fit together, up to the first that does not.
-
-    No turn behind that one is tried, however small: a turn that is dropped at one step of a run could otherwise return
-    at the next, when a larger one goes, and a run that is resumed elsewhere would send another past.
-
-    >>> fitting_turns([2, 0, 1], [10, 1, 20], budget_tokens=25)
-    (2,)
-    """
-    for stop, turn in enumerate(turns):
-        budget_tokens -= costs[turn]
-        if budget_tokens < 0:
-            return tuple(turns[:stop])
-    return tuple(turns)
-
-
 def without_loose_questions(turns: Sequence[int], history: History, *, failed: Collection[int] = ()) -> tuple[int, ...]:
     """Return the turns to send, without unanswered questions that would end up before another turn than they did.
 
