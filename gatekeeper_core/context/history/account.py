@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from gatekeeper_core.context.history.reading import History
 from gatekeeper_core.context.history.recall import question_at, question_with, render_recalled
 from gatekeeper_core.context.history.request import HistoryRequest
-from gatekeeper_core.context.history.run import ShrunkRun, shrink_run
+from gatekeeper_core.context.history.run import shrink_run
 from gatekeeper_core.context.history.strategies import HistoryConfig, budget_for_window, has_tool_calls
 from gatekeeper_core.context.history.view import DIGESTS, HistorySizes, HistoryView, ThreadState, keep
 from gatekeeper_core.messages import Message, common_beginning, is_answered, messages_digest
@@ -111,22 +111,19 @@ class Costs:
             chosen_tokens = sum(costs[turn] for turn in choice.turns)
         recalling = question_with(history, history.current, choice.recalled_text)
         recalled_tokens = self.more_than(*recalling) if recalling else 0
-        run_tokens = self._sum(self._run)
-        run = ShrunkRun((), (), run_tokens, run_tokens)
-        if self.config.run is not None:
-            run = shrink_run(
-                history.messages,
-                self._run,
-                room=self.room_at_start,
-                past_tokens=recalled_tokens + chosen_tokens,
-                tokens_at=self.tokens_at,
-                token_counter=self.counter,
-                config=self.config.run,
-                request=self.request,
-                prices=self.prices,
-                before_tokens=self.fixed + self._required + recalled_tokens + chosen_tokens,
-                kept=self.kept,
-            )
+        run = shrink_run(
+            history.messages,
+            self._run,
+            room=self.room_at_start,
+            past_tokens=recalled_tokens + chosen_tokens,
+            tokens_at=self.tokens_at,
+            token_counter=self.counter,
+            config=self.config.run,
+            request=self.request,
+            prices=self.prices,
+            before_tokens=self.fixed + self._required + recalled_tokens + chosen_tokens,
+            kept=self.kept,
+        )
         self.run_stable = run.stable
         candidates, room = choice.turns, self.room_at_start - recalled_tokens
         beside = chosen_tokens if choice.reason == DIGESTS else 0
@@ -164,7 +161,7 @@ class Costs:
             message_count=len(history.messages),
             turn_count=len(history.past),
             tokens=always + sum(costs[turn] for turn in turns),
-            history_tokens=self._required + sum(self.past) + run_tokens,
+            history_tokens=self._required + sum(self.past) + self._sum(self._run),
             fixed_tokens=self.fixed,
             budget_tokens=self._budget_tokens,
             chosen_tokens=chosen_tokens,

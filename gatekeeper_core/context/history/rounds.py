@@ -203,11 +203,11 @@ def fold_rounds(
     Args:
         messages: the conversation.
         keep: newest answered rounds that stay, at least 0.
-        summarizer: writes more than the placeholder; None: the placeholder alone. Source: specification 002-21.
+        summarizer: writes more than the placeholder. Source: specification 002-21.
         working_memory: the ``WorkingMemory`` of the thread, or the ids that it holds: only these pointers stay. None:
             those in results that are marked as compressed.
-        locale: language of the placeholder, ``zh`` or ``en``; None: that of the conversation, by its first user
-            message. Source: specification 002-20; English is ours.
+        locale: language of the placeholder, ``zh`` or ``en``; defaults to that of the first user message. Source:
+            specification 002-20; English is ours.
         token_counter: counts what a summarizer is given to read; None: ``TokenEstimator()``.
 
     Raises:
@@ -278,10 +278,9 @@ def with_summary(
     locale: Locale,
     room: float = math.inf,
 ) -> Folding:
-    """Return a folding of messages whose summary says what the summarizer writes, inside a fence.
+    """Return a folding of messages whose summary says what the summarizer, if there is one, writes, inside a fence.
 
-    Without a summarizer it is the same folding. ``room`` is in tokens, for the text and its fence; where nothing fits,
-    the summarizer is not asked.
+    ``room`` is in tokens, for the text and its fence; where nothing fits, the summarizer is not called.
     """
     if summarizer is None or not folding.folded:
         return folding

@@ -108,7 +108,7 @@ def shrink_run(
     room: int,
     tokens_at: Callable[[int], int],
     token_counter: TokenCounter,
-    config: RunConfig,
+    config: RunConfig | None,
     request: HistoryRequest,
     prices: ModelPrices | None = None,
     past_tokens: int = 0,
@@ -117,6 +117,7 @@ def shrink_run(
 ) -> ShrunkRun:
     """Return what is sent of a run of a conversation, so that it keeps to its room where that can be done.
 
+    Without a ``config`` it is sent as it is.
     ``positions`` are those of the run, without the user's question; ``room`` is in tokens and may be negative. Rounds
     give way so that ``past_tokens`` of past turns fit beside them; results are cut only where the run alone is over it.
     ``tokens_at`` gives the cost of the message at a position; ``request`` has the question, the language and whether
@@ -125,7 +126,8 @@ def shrink_run(
     the run of the step before, which then goes on; without it the run is read from its first message.
     """
     run_tokens = sum(map(tokens_at, positions))
-    if run_tokens <= room - past_tokens and (prices is None or config.compress_result is None):
+    may_save = config is not None and config.compress_result is not None and prices is not None
+    if config is None or (run_tokens <= room - past_tokens and not may_save):
         return ShrunkRun((), (), run_tokens, run_tokens)  # and it was within its room at every step before
     run = messages[positions.start : positions.stop]
     rounds = [one for one in read_rounds(run) if one.answered]
@@ -135,7 +137,7 @@ def shrink_run(
     key_before, growing = kept.pop("run") or ((), None)  # which is lost where the compressor raises
     if growing is None or key_before != key or not growing.is_beginning_of(run, rounds):
         ledger = CountedMessages((), token_counter=token_counter, max_tokens=room - past_tokens)
-        bill = RunBill(prices, before_tokens) if prices and config.compress_result else None
+        bill = RunBill(prices, before_tokens) if may_save and prices else None
         growing = _GrowingRun(positions.start, ledger, bill, config, request, room)
     if config.compress_result:  # pointers of the whole window are live, also those behind a result
         growing.results = ToolResults(messages, config.compress_result, query=request.query or "")

@@ -1,7 +1,6 @@
 """One selector for the histories of many threads, in the message class of any framework.
 
 Adapters translate the messages; the selector keeps the state between calls, notices when a run goes on, and reports.
-The thread that was used longest ago is dropped first, and a copy starts empty.
 """
 
 from __future__ import annotations
@@ -103,14 +102,12 @@ class ThreadSelector(Generic[Item]):
         budget_setting: the caller's name for the budget; a warning names it, once, if the budget has no room for any
             turn, or is a guess because the model's window is unknown. None: no warning.
         clock: returns the time in seconds, to tell whether a provider's cache is cold.
-        states: stores the policy's state of named threads, so that another process goes on with the same prompt; None:
-            it stays in this object. If the store fails, the thread goes on with this object's state, and a warning is
-            logged.
+        states: stores the policy's state of named threads, so that another process goes on with the same prompt. If it
+            fails, a warning is logged. None, or then: the state stays in this object.
         embedder: returns vectors of texts, to find turns that share no word with the question; several selectors may
-            share a ``TextEncoder``. A long new history is embedded over several calls, as the time of one allows, the
-            newest turns first; where vectors fail or are late, words decide. None: words alone.
-        pinned: messages that are always sent, by position, by id, or a function of a message of the framework; see
-            ``select_history``. A position beyond the end of a list is ignored.
+            share a ``TextEncoder``. A long new history is embedded over several calls, the newest turns first. Where
+            vectors are missing, words decide.
+        pinned: messages that are always sent; see ``select_history``. A position beyond the end of a list is ignored.
         exclude: messages that are never sent, likewise.
 
     Attributes:
@@ -287,7 +284,7 @@ class ThreadSelector(Generic[Item]):
     def name_of(self, messages: tuple[Message, ...], *, tenant: str = "default") -> Hashable:
         """Return a name for a conversation without one: that of the last call whose messages these begin with.
 
-        So conversations that open alike share nothing. After an edit of its last question one starts from nothing.
+        So conversations that open alike share nothing.
         """
         opening = next((message.text for message in messages if message.role == "user"), None)
         free = None
@@ -385,7 +382,7 @@ class ThreadSelector(Generic[Item]):
             tell(STATE_LOST, error=type(error).__name__)
 
     def _report_once(self, view: HistoryView, state: ThreadEntry, config: HistoryConfig, *, is_guess: bool) -> None:
-        """Report what is said once of a selector (a budget that is a guess or too small) or of a thread."""
+        """Report what is reported once for a selector (a budget that is a guess or too small) or for a thread."""
         setting, budget = self._budget_setting, view.budget_tokens
         if setting and is_guess and WINDOW_UNKNOWN not in self._warned:
             self._warned |= {WINDOW_UNKNOWN}
@@ -400,9 +397,9 @@ class ThreadSelector(Generic[Item]):
         if view.left_out and LEFT_OUT not in state.reported and not self.config.shadow:
             state.reported.add(LEFT_OUT)
             spans = []
-            for _, run in groupby(enumerate(view.left_out), key=lambda pair: pair[1] - pair[0]):
-                (_, first), *further = run
-                spans.append(f"{first}-{further[-1][1]}" if further else str(first))
+            for _, span in groupby(enumerate(view.left_out), key=lambda pair: pair[1] - pair[0]):
+                ids = [turn for _, turn in span]
+                spans.append(f"{ids[0]}-{ids[-1]}" if ids[1:] else str(ids[0]))
             tell(
                 LEFT_OUT,
                 turns_left_out=len(view.left_out),

@@ -61,11 +61,11 @@ class HistoryView(NamedTuple):
         turns: ids of the kept past turns, most needed first.
         selection: the selection behind it, with a decision for every turn, if there was one.
         kept: positions in the caller's list, ascending.
-        replaced: position and new message for everything sent in another form, ascending: long messages of past turns,
-            cut; compressed results of the current run; the summary of its folded rounds in place of the first. For a
-            list in a provider's format these are dicts in that format.
+        replaced: position and new message for everything sent in another form, ascending, dicts for a list in a
+            provider's format: cut messages of past turns; compressed results of the current run; the summary of its
+            folded rounds in place of the first.
         folded: positions of the current run that the summary replaces, of which only the first is kept, and those of
-            calls and results of older turns that are sent in their short form.
+            calls and results of older turns in their short form.
         recalled_text: earlier turns placed before the question, in the same message; "" if there are none.
         pinned: positions in past turns that are kept whatever the question says: messages that you pin, and standing
             instructions.
