@@ -11,7 +11,6 @@ for the question, and with it the beginning of the prompt, stays as it is.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from gatekeeper_core.context.history.reading import read_history
@@ -121,11 +120,13 @@ def recall_turns(
     for turn_id in sorted(hidden, key=lambda turn_id: turn_id in shown):
         part = turn_text(past[turn_id], excerpts.get(turn_id))
         forms = [turn_text(past[turn_id]), part]
+
+        def fenced_tokens(text: str, turn_id: int = turn_id) -> int:
+            return count(fenced_turns({**texts, turn_id: text}))
+
         if not texts:
-            fenced_tokens = partial(lambda turn_id, text: count(fenced_turns({turn_id: text})), turn_id)
             forms.append(truncate_middle(part, max_tokens, token_counter=fenced_tokens))
-        fitting = (form for form in forms if form and count(fenced_turns({**texts, turn_id: form})) <= max_tokens)
-        if text := next(fitting, ""):
+        if text := next((form for form in forms if form and fenced_tokens(form) <= max_tokens), ""):
             texts[turn_id] = text
     return fenced_turns(texts) if texts else NOTHING_EARLIER
 

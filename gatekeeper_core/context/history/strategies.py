@@ -286,16 +286,16 @@ def _is_asked_again(history: History, at: int, *, failed: bool) -> bool:
 
     Unless its call ``failed``, only a question that this call asks elsewhere counts.
     """
-    question = history.past[at].messages[0]
-    is_elsewhere = history.current is None and question.content == history.query
+    question, current = history.past[at].messages[0], history.current
+    is_elsewhere = current is None and question.content == history.query
     if not question.text.strip() or not (failed or is_elsewhere):
         return False
-    for later in range(at + 1, len(history.past)):
-        if history.past[later].messages[0].content == question.content:
+    for later in (*history.past[at + 1 :], *filter(None, [current])):
+        if later.messages[0].content == question.content:
             return True
-        if _is_answered(history.past[later]):
+        if _is_answered(later):
             return False
-    return is_elsewhere or (history.current is not None and history.current.messages[0].content == question.content)
+    return is_elsewhere
 
 
 def _each_with_room(turns: Iterable[int], costs: Sequence[int] | Mapping[int, int], room: int) -> tuple[int, ...]:
