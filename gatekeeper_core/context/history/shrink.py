@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Container, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from gatekeeper_core.context.history.ledger import CountedMessages, cut
@@ -96,8 +96,8 @@ class Shrinking:
     working_memory: Container[str] | None
     summarizer: Summarizer | PlainSummarizer | None = None
     shortened: int = 0
-    _folding: Folding | None = None
-    _tokens_before: int = 0
+    _folding: Folding | None = field(init=False, default=None)
+    _tokens_before: int = field(init=False)
 
     def __post_init__(self) -> None:
         self._tokens_before = self.ledger.tokens
