@@ -47,7 +47,7 @@ def marked_request(
     plan, system = _plan(request.messages, view), getattr(request, "system_message", None)
     is_theirs = setting_of(request, _KEY) is not None
     if is_theirs:
-        plan = MarkPlan(plan.body if plan.recalled else None, end=False, between=None, recalled=plan.recalled)
+        plan = MarkPlan(plan.body if view.bill and view.bill.recalled else None, end=False, between=None)
     contents = [system.content if system else None, *_contents(request.messages)]
     holders = (tool if isinstance(tool, dict) else getattr(tool, "extras", None) or {} for tool in request.tools)
     on_tools = [holder[_KEY] for holder in holders if holder.get(_KEY)]

@@ -10,15 +10,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import accumulate, takewhile
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from gatekeeper_core.context.history.reading import History
 from gatekeeper_core.context.history.recall import question_at, question_with, render_recalled
 from gatekeeper_core.context.history.request import HistoryRequest
-from gatekeeper_core.context.history.run import RunConfig, ShrunkRun, shrink_run
-from gatekeeper_core.context.history.strategies import fitting_turns, has_tool_calls
+from gatekeeper_core.context.history.run import shrink_run
+from gatekeeper_core.context.history.strategies import HistoryConfig, budget_for_window, has_tool_calls
 from gatekeeper_core.context.history.view import DIGESTS, HistorySizes, HistoryView, ThreadState, keep
 from gatekeeper_core.messages import Message, common_beginning, is_answered, messages_digest
 from gatekeeper_core.pricing.policy import (
@@ -29,12 +30,12 @@ from gatekeeper_core.pricing.policy import (
     PromptPolicy,
     PromptSizes,
 )
+from gatekeeper_core.pricing.prices import UNKNOWN, ModelPrices
 from gatekeeper_core.selection.need import coverage_at, price_of
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import count_message, count_messages, describe_counter
 
 if TYPE_CHECKING:
-    from gatekeeper_core.pricing.prices import ModelPrices
     from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 
 _STEPS = 4
@@ -49,6 +50,9 @@ class Costs:
 
     Attributes:
         history: the conversation.
+        config: the settings.
+        request: what is sent beside the messages, with the question of the history.
+        prices: of the model, where the thread has an account.
         kept: values of the thread from earlier calls.
         fixed: sent by the caller in addition.
         past: each past turn.
@@ -64,46 +68,38 @@ class Costs:
         self,
         history: History,
         gatekeeper: ContextGatekeeper,
-        run: RunConfig | None,
-        budget_tokens: int,
-        fixed_tokens: int,
-        prices: ModelPrices | None,
+        config: HistoryConfig,
         request: HistoryRequest,
+        prices: ModelPrices | None,
     ) -> None:
-        self.counter = counter = gatekeeper.token_counter
-        self.kept = gatekeeper.derived
+        self.history, self.config, self.prices = history, config, prices
+        self.request = replace(request, query=history.query)
+        self.fixed = request.fixed_tokens + config.reserve_tokens
+        self._budget_tokens = config.token_budget or budget_for_window(request.window_tokens)
+        self.counter, self.kept = gatekeeper.token_counter, gatekeeper.derived
+        self._count = partial(count_message, token_counter=self.counter)
         before, counts = self.kept.get("messages") or ((), ())
         same = common_beginning(before, history.messages)
-        new = (count_message(message, token_counter=counter) for message in history.messages[same:])
-        self._tokens = [*counts[:same], *new]
+        self._tokens = [*counts[:same], *map(self._count, history.messages[same:])]
         self.kept.put("messages", (history.messages, self._tokens))
         self.past: Sequence[int] = ()
         self.run_stable: int | None = None
-        self.history = history
-        self.fixed = fixed_tokens
-        self._prices = prices
-        self._budget_tokens = budget_tokens
-        self._run_config, self._request = run, replace(request, query=history.query)
-        self.always = self._sum((*history.head, *history.notes))
-        self.pinned = sum(count_message(message, token_counter=counter) for _, message in history.pinned)
         current = range(history.current.start, history.current.stop) if history.current else range(0)
         steps = (at for at in current if history.messages[at].role != "user" or at in history.summaries)
-        start = next(steps, current.stop)
-        self.question = self._sum(range(current.start, start))
-        self.run_start = start
-        self._run = range(start, current.stop)
-        self._run_tokens = self._sum(self._run)
+        self.run_start = next(steps, current.stop)
+        self._run = range(self.run_start, current.stop)
+        self.always = self._sum((*history.head, *history.notes))
+        self.pinned = sum(self._count(message) for _, message in history.pinned)
+        self.question = self._sum(range(current.start, self.run_start))
         self._required = self.always + self.pinned + self.question
-        self.room_at_start = budget_within(counter, budget_tokens) - fixed_tokens - self._required
+        self.room_at_start = budget_within(self.counter, self._budget_tokens) - self.fixed - self._required
 
     def set_past(self, tokens: Sequence[int]) -> None:
         """Set the tokens of each past turn, less those of its pinned messages."""
-        self.past = tokens
-        if self.history.pinned:
-            self.past = list(tokens)
-            for at, message in self.history.pinned:
-                if (turn := self.history.turn_at(at)) is not None:
-                    self.past[turn] = max(0, self.past[turn] - count_message(message, token_counter=self.counter))
+        self.past = past = list(tokens)
+        for at, message in self.history.pinned:
+            if (turn := self.history.turn_at(at)) is not None:
+                past[turn] = max(0, past[turn] - self._count(message))
 
     def view(self, choice: HistoryView, *, chosen_tokens: int | None) -> HistoryView:
         """Return the view: the part of a choice that fits beside the current turn as it is now.
@@ -115,34 +111,34 @@ class Costs:
             chosen_tokens = sum(costs[turn] for turn in choice.turns)
         recalling = question_with(history, history.current, choice.recalled_text)
         recalled_tokens = self.more_than(*recalling) if recalling else 0
-        run = ShrunkRun((), (), self._run_tokens, self._run_tokens)
-        if self._run_config is not None and history.current is not None:
-            run = shrink_run(
-                history.messages,
-                self._run,
-                room=self.room_at_start,
-                past_tokens=recalled_tokens + chosen_tokens,
-                tokens_at=self.tokens_at,
-                token_counter=self.counter,
-                config=self._run_config,
-                request=self._request,
-                prices=self._prices,
-                before_tokens=self.fixed + self._required + recalled_tokens + chosen_tokens,
-                kept=self.kept,
-            )
+        run = shrink_run(
+            history.messages,
+            self._run,
+            room=self.room_at_start,
+            past_tokens=recalled_tokens + chosen_tokens,
+            tokens_at=self.tokens_at,
+            token_counter=self.counter,
+            config=self.config.run,
+            request=self.request,
+            prices=self.prices,
+            before_tokens=self.fixed + self._required + recalled_tokens + chosen_tokens,
+            kept=self.kept,
+        )
         self.run_stable = run.stable
-        candidates = choice.turns
+        candidates, room = choice.turns, self.room_at_start - recalled_tokens
         beside = chosen_tokens if choice.reason == DIGESTS else 0
-        if recalling and self.room_at_start - recalled_tokens - run.peak_tokens < beside:
-            recalling, recalled_tokens = None, 0
+        if recalling and room - run.peak_tokens < beside:
+            recalling, recalled_tokens, room = None, 0, self.room_at_start
             if not beside:  # where needed turns have no room, those of lower value have none
                 order = choice.selection.order if choice.selection else ()
                 candidates = tuple(turn for turn in candidates if turn in order)
-        room = self.room_at_start - recalled_tokens - run.tokens
-        peak_room = self.room_at_start - recalled_tokens - run.peak_tokens
-        if self._prices and peak_room < chosen_tokens:
+        room, peak_room = room - run.tokens, room - run.peak_tokens
+        if self.prices and peak_room < chosen_tokens:
             peak_room -= -run.peak_tokens % max(1, self.room_at_start // _STEPS)
-        turns = fitting_turns(candidates, costs, budget_tokens=peak_room)
+        # Up to the first that does not fit: one behind it could otherwise return at a later step, when a larger one
+        # goes, and a run that is resumed elsewhere would send another past.
+        totals = accumulate(costs[turn] for turn in candidates)
+        turns = candidates[: sum(1 for _ in takewhile(peak_room.__ge__, totals))]
         sent = [history.past[turn] for turn in turns] + ([history.current] if history.current else [])
         positions = {at for turn in sent for at in range(turn.start, turn.stop)}
         positions.difference_update((*choice.folded, *run.folded[1:]))
@@ -165,7 +161,7 @@ class Costs:
             message_count=len(history.messages),
             turn_count=len(history.past),
             tokens=always + sum(costs[turn] for turn in turns),
-            history_tokens=self._required + sum(self.past) + self._run_tokens,
+            history_tokens=self._required + sum(self.past) + self._sum(self._run),
             fixed_tokens=self.fixed,
             budget_tokens=self._budget_tokens,
             chosen_tokens=chosen_tokens,
@@ -195,7 +191,7 @@ class Costs:
 
     def more_than(self, at: int, message: Message) -> int:
         """Return how many more tokens a message has than the one that it replaces; negative for fewer."""
-        return count_message(message, token_counter=self.counter) - self.tokens_at(at)
+        return self._count(message) - self.tokens_at(at)
 
     def tokens_at(self, position: int) -> int:
         """Return the tokens of the message at a position, 0 if the provider keeps it."""
@@ -206,28 +202,19 @@ class Costs:
 
 
 class ThreadAccount:
-    """One call of a thread.
+    """One call of a thread: its policy, and as ``state`` that of the policy for the next call."""
 
-    Args:
-        policy: prices, time and state.
-        costs: of the conversation.
-        request: what is sent beside the messages.
-        small_below: see ``HistoryConfig.passthrough_below``.
-
-    Attributes:
-        state: of the policy for the next call.
-    """
-
-    def __init__(self, policy: PromptPolicy, costs: Costs, request: HistoryRequest, *, small_below: int) -> None:
-        self._policy = policy
-        self._small_below = small_below
-        self.state = policy.state
+    def __init__(self, costs: Costs, before: ThreadState) -> None:
+        is_thrifty = costs.config.strategy != "cache"
+        prices = costs.prices or UNKNOWN
+        self.policy = PromptPolicy(prices=prices, state=before.policy, now=before.now, is_thrifty=is_thrifty)
+        self.state, self._before = before.policy, before
         self._history = history = costs.history
         self._costs = costs
-        self._overhead = overhead = request.overhead
+        self._overhead = overhead = costs.request.overhead
         moving = overhead.before_tokens + overhead.after_tokens + overhead.unsent_tokens
         self._fixed = costs.fixed - moving + costs.always  # always first
-        self._question = question_at(history, history.current) if request.can_recall else None
+        self._question = question_at(history.current) if costs.request.can_recall else None
         self._bill: CallBill | None = None
         self._current: Sequence[Message] = history.current.messages if history.current else ()
         self._has_run = has_tool_calls(self._current)
@@ -242,8 +229,8 @@ class ThreadAccount:
         Source: ours, ``python -m benchmarks.cost``: of 100 turns the prompts hold as many needed turns as with ``gate``
         at the same coverage, and cost 0.57 of everything, not 0.73.
         """
-        prices = self._policy.prices
-        if self._policy.is_thrifty or not self._policy.is_warm or not prices.cache_read:
+        prices = self.policy.prices
+        if self.policy.is_thrifty or not self.policy.is_warm or not prices.cache_read:
             return coverage
         return coverage_at(price_of(coverage) * math.sqrt(prices.input / prices.cache_read))
 
@@ -267,14 +254,14 @@ class ThreadAccount:
     @cached_property
     def _continuation(self) -> Continuation:
         """The part of the history that the call before, or another branch of it, had as well."""
-        state, past = self._policy.state.history, self._history.past
+        state, past = self.policy.state.history, self._history.past
         same = self._same_turns(state.prefixes)
         turns = max(same, self._same_turns(state.branch))
         tokens = self._fixed + sum(self._costs.past[:turns])
-        if turns and self._policy.prices.marked:  # the last mark was behind the question of the last of them
+        if turns and self.policy.prices.marked:  # the last mark was behind the question of the last of them
             last = past[turns - 1]
             tokens -= sum(map(self._costs.tokens_at, range(last.start + 1, last.stop)))
-        goes_on = not self._policy.state.ledger.questions
+        goes_on = not self.policy.state.ledger.questions
         if not goes_on and same >= state.turn_count:
             turn = past[state.turn_count].messages if state.turn_count < len(past) else self._current
             tail = messages_digest(turn[: state.tail_messages], after=self._prefixes[state.turn_count])
@@ -290,13 +277,13 @@ class ThreadAccount:
     def _same_turns(self, prefixes: Sequence[str]) -> int:
         """Return how many leading past turns have a known digest; 0 if the change is too far back to tell."""
         old = frozenset(prefixes)
-        return next((at for at in range(len(self._prefixes))[::-1] if self._prefixes[at] in old), 0) if old else 0
+        return next((at for at in reversed(range(len(self._prefixes))) if self._prefixes[at] in old), 0)
 
     def choose(self, choice: HistoryView, *, is_step: bool) -> HistoryView:
         """Return the past turns to send for a question, from those of the selection; at a further step the same."""
         overhead, costs, history = self._overhead, self._costs, self._history
-        if choice.status == "passthrough" and self._policy.is_thrifty:
-            self._policy.is_thrifty, self._policy.everything_reason = False, choice.reason
+        if choice.status == "passthrough" and self.policy.is_thrifty:
+            self.policy.is_thrifty, self.policy.everything_reason = False, choice.reason
         if is_step:
             return choice
         full, room, sent = costs.past, costs.room_at_start, costs.as_sent(choice)
@@ -325,9 +312,9 @@ class ThreadAccount:
             tools="likely" if self._is_run else "seen" if has_tool_calls(history.messages) else "",
             summary=overhead.summary_tokens,
             ahead=overhead.before_tokens,
-            is_small=sum(full) + costs.pinned < self._small_below,
+            is_small=sum(full) + costs.pinned < (costs.config.passthrough_below or 0),
         )
-        self._bill, self.state = bill, _ = self._policy.choose(sizes)
+        self._bill, self.state = bill, _ = self.policy.choose(sizes)
         if bill.action == "fresh":
             return choice
         turns = self.state.body.ids(len(full))
@@ -345,34 +332,33 @@ class ThreadAccount:
         pairs = {turn: question_with(self._history, past[turn], text) for turn, text in texts if turn < len(past)}
         return {turn: pair for turn, pair in pairs.items() if pair}
 
-    def billed(self, view: HistoryView, previous: HistoryView | None, *, before: ThreadState | None) -> HistoryView:
+    def billed(self, view: HistoryView, previous: HistoryView | None) -> HistoryView:
         """Return the view with its bill, and keep the state for the next call.
 
-        Args:
-            view: without a bill.
-            previous: the view of the step of the run before, None for a new question.
-            before: the state of the call before, None for the first.
+        ``previous`` is the view of the step of the run before, None for a new question.
         """
         if previous and previous.bill and is_answered(self._history.messages):  # no model is called
-            self.state = self._policy.state
+            self.state = self.policy.state
             return view._replace(bill=previous.bill)
         count, body = len(self._history.past), self.state.body
-        is_fresh = self._policy.is_thrifty and view.reason != DIGESTS  # the next prompt begins with the digests
-        if not self._policy.is_thrifty and set(view.turns) != set(body.ids(count)):  # some had no room
+        is_fresh = self.policy.is_thrifty and view.reason != DIGESTS  # the next prompt begins with the digests
+        if not self.policy.is_thrifty and set(view.turns) != set(body.ids(count)):  # some had no room
             texts = tuple(each for each in body.texts if each[0] in view.turns)
             body = replace(body, turns=tuple(sorted(view.turns)), since=count, texts=texts)
         if view.recalled_text and self._has_run:
             body = replace(body, texts=(*(each for each in body.texts if each[0] < count), (count, view.recalled_text)))
         self.state = replace(self.state, body=body)
-        sent, begun = self._sent(view, is_fresh=is_fresh)
+        omitted = self._overhead.summary_tokens if len(view.turns) == count else 0  # no turn is dropped
+        after = self._overhead.after_tokens - (0 if self._overhead.summary_digest else omitted)
+        sent, begun = self._sent(view, is_fresh=is_fresh, omitted=omitted, after=after)
         if view.reason == DIGESTS:
-            same_tokens = self._common_tokens(view, before)
+            same_tokens = self._common_tokens(view)
             if self._bill:
-                cached_tokens = same_tokens if self._policy.is_warm else 0
+                cached_tokens = same_tokens if self.policy.is_warm else 0
                 self._bill = self._bill._replace(reason=DIGESTS, cached_tokens=cached_tokens)
         else:
             same_tokens = self._same_tokens(view, previous, tokens=sent.sent_tokens, begun=begun)
-        bill, state = self._policy.charge(
+        bill, state = self.policy.charge(
             self._bill,
             self.state,
             sent,
@@ -380,21 +366,20 @@ class ThreadAccount:
             same_tokens=same_tokens,
             is_last=(view.recalled_text != "" or (is_fresh and view.turn_count > 0)) and not self._is_run,
         )
-        earlier, digest = self._policy.state.history, self._question_digest
-        if self._bill is None:
-            digest = self.state.history.question
+        earlier = self.policy.state.history
+        digest = self._question_digest if self._bill else self.state.history.question
         history = HistoryDigests(
             turn_count=count,
             prefixes=tuple(self._prefixes[-1 - _REMEMBERED_PREFIXES :]),
             branch=earlier.branch if self._continuation.same_turns == earlier.turn_count else earlier.prefixes,
             tail=messages_digest(self._current, after=self._prefixes[-1]),
             tail_messages=len(self._current),
-            summary="" if self._omitted(view) else self._overhead.summary_digest,
+            summary="" if omitted else self._overhead.summary_digest,
             question="" if bill.action == "fresh" else digest,
         )
         self.state = replace(state, history=history)
         current = self._history.current
-        until = current.start if current and self._after(view) else None
+        until = current.start if current and after else None
         if until is None and view.recalled_text and not self._has_run:
             until = self._question
         kept = [at for at in view.kept if until is None or at < until]
@@ -405,29 +390,28 @@ class ThreadAccount:
             bill=bill._replace(body_end=end if self._costs.run_stable is None else self._costs.run_stable)
         )
 
-    def _sent(self, view: HistoryView, *, is_fresh: bool) -> tuple[CachedPrompt, int]:
-        """Return the tokens of a view as a request, beside everything; and those up to the end of the question."""
+    def _sent(self, view: HistoryView, *, is_fresh: bool, omitted: int, after: int) -> tuple[CachedPrompt, int]:
+        """Return the tokens of a view as a request, beside everything; and those up to the end of the question.
+
+        ``omitted`` are those of a summary that is not sent, ``after`` those between the past turns and the question.
+        """
         costs, overhead, fixed = self._costs, self._overhead, self._fixed
-        omitted, after = self._omitted(view), self._after(view)
-        ahead = overhead.before_tokens - (omitted if overhead.summary_digest else 0)
-        texts = sum(costs.more_than(*each) for each in self._with_texts().values())
-        body = fixed + ahead + texts
+        body = fixed + overhead.before_tokens - (omitted if overhead.summary_digest else 0)
+        body += sum(costs.more_than(*each) for each in self._with_texts().values())
+        past, turns = costs.past, self.state.body.ids(len(costs.past))
         if view.reason == DIGESTS:
-            past = costs.as_sent(view)
-            body += sum(past[turn] for turn in view.turns)
-        else:
-            body += sum(costs.past[turn] for turn in self.state.body.ids(len(costs.past)))
+            past, turns = costs.as_sent(view), view.turns
+        body += sum(past[turn] for turn in turns)
         begun = body + after + costs.pinned + costs.question
         tokens = view.fixed_tokens + view.tokens - overhead.unsent_tokens - omitted
         stable = begun if self._shrunk(view) else tokens
         if after or (view.recalled_text and not self._has_run):
             stable = body
         everything = view.fixed_tokens + view.history_tokens - overhead.unsent_tokens - overhead.summary_tokens
-        summary_after = 0 if overhead.summary_digest else overhead.summary_tokens
         stable_everything = everything
-        if overhead.after_tokens > summary_after:
-            stable_everything = fixed + overhead.before_tokens - overhead.summary_tokens + summary_after
-            stable_everything += sum(costs.past)
+        summary_before = overhead.summary_tokens if overhead.summary_digest else 0
+        if overhead.after_tokens > overhead.summary_tokens - summary_before:
+            stable_everything = fixed + overhead.before_tokens - summary_before + sum(costs.past)
         return CachedPrompt(
             fixed_tokens=fixed,
             stable_tokens=fixed if is_fresh else stable,
@@ -435,14 +419,6 @@ class ThreadAccount:
             everything_stable_tokens=stable_everything,
             sent_tokens=tokens,
         ), begun
-
-    def _omitted(self, view: HistoryView) -> int:
-        """Return the tokens of the summary of dropped turns, where none is dropped."""
-        return self._overhead.summary_tokens if len(view.turns) == len(self._history.past) else 0
-
-    def _after(self, view: HistoryView) -> int:
-        """Return the tokens between the past turns and the question."""
-        return self._overhead.after_tokens - (0 if self._overhead.summary_digest else self._omitted(view))
 
     def _same_tokens(self, view: HistoryView, previous: HistoryView | None, *, tokens: int, begun: int) -> int:
         """Return how many tokens of the beginning of a request are the same as in the step before."""
@@ -454,27 +430,25 @@ class ThreadAccount:
         changed = [at for at in {*earlier, *sent} if earlier.get(at) != sent.get(at)]
         if not changed:
             return tokens
-        if self._policy.prices.marked:  # the last mark that is still good is behind the question
+        if self.policy.prices.marked:  # the last mark that is still good is behind the question
             return begun
-        run = [
-            sent.get(at, self._history.messages[at]) for at in view.kept if self._costs.run_start <= at < min(changed)
-        ]
-        return begun + sum(count_message(message, token_counter=self._costs.counter) for message in run)
+        unchanged = (at for at in view.kept if self._costs.run_start <= at < min(changed))
+        run = (sent.get(at, self._history.messages[at]) for at in unchanged)
+        return begun + count_messages(run, token_counter=self._costs.counter)
 
-    def _common_tokens(self, view: HistoryView, before: ThreadState | None) -> int:
+    def _common_tokens(self, view: HistoryView) -> int:
         """Return how much of a request with digests the cache has from the call before, message by message."""
-        if before is None or before.view is None or before.history is None or self._overhead.before_tokens:
+        before = self._before
+        if before.view is None or before.history is None or self._overhead.before_tokens:
             return self._fixed
-        history, earlier, cache, prompts = self._history, before.history.messages, self._policy.state.cache, []
-        if before.view.sizes.message_count != len(earlier):  # its positions are those of a provider's list
-            return self._fixed
+        history, earlier, cache, prompts = self._history, before.history.messages, self.policy.state.cache, []
         first = {*history.head, *history.notes}
         for messages, each in ((earlier, before.view), (history.messages, view)):
             sent = zip(each.kept, keep(messages, each), strict=True)
             prompts.append([message for at, message in sent if at not in first])
         same = common_beginning(*prompts)
         tokens = self._fixed + count_messages(prompts[1][:same], token_counter=self._costs.counter)
-        if self._policy.prices.marked and same < len(prompts[0]):
+        if self.policy.prices.marked and same < len(prompts[0]):
             return cache.stable_tokens if tokens >= cache.stable_tokens else self._fixed
         return min(tokens, cache.run_tokens)
 

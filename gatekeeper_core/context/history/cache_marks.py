@@ -33,21 +33,18 @@ class MarkPlan(NamedTuple):
         body: last message of the stable beginning, if there is one.
         end: whether the next call reads on where this one ends.
         between: the message where the call before ended, if that is too far from the end to be found; else None.
-        recalled: whether turns are placed in the question for this call.
     """
 
     body: int | None
     end: bool
     between: int | None
-    recalled: bool
 
 
 def plan_marks(view: HistoryView, *, blocks: Sequence[int], answered: int | None) -> MarkPlan:
     """Return where marks pay.
 
     The end is worth a mark inside a run, where each step reads all of the step before, and where nothing is in the
-    prompt for this one call: with recalled turns, or a selection that is rebuilt for each question, what is written
-    behind them is never read.
+    prompt for this one call: what is written behind recalled turns is never read.
 
     Args:
         view: what is sent.
@@ -56,14 +53,13 @@ def plan_marks(view: HistoryView, *, blocks: Sequence[int], answered: int | None
 
     Source: policy, "Traps"; a mark costs a quarter of what it covers, and saves nine tenths of it when it is read.
     """
-    bill = getattr(view, "bill", None)
-    recalled = bool(bill and bill.recalled)
+    bill = view.bill
     end = answered is not None or (bill.is_end_cached if bill else view.status == "passthrough")
     body = bisect_left(view.kept, bill.body_end) if bill and bill.body_end is not None else None
     if end and body == len(blocks) - 1:
         body = None  # it is the end
     between = answered - 1 if answered and sum(blocks[answered:]) >= _BLOCKS_LOOKED_BACK - 1 else None
-    return MarkPlan(body, end, between, recalled)
+    return MarkPlan(body, end, between)
 
 
 def mark_cached(

@@ -1,4 +1,8 @@
-"""A log of folded calls: a line for each, and the identifiers that a later call may need word for word."""
+"""A log of folded calls: a line for each, and the identifiers that a later call may need word for word.
+
+An identifier is a path, an id, a name, a number or a hash. A result *defines* it and an action *uses* it. One that was
+used is likely to be used again; one that a later message repeats is still in the prompt.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +37,69 @@ def identifiers_in(text: str) -> Iterator[str]:
         bare = token.lstrip("./:+-").rstrip("./:@#$+-")
         if 4 <= len(bare) <= 60 and _MARKED.search(bare):
             yield bare
+
+
+def values_of(arguments: str) -> list[str]:
+    """Return the values of a call's arguments as texts; of long arguments, and of what is no JSON, the beginning.
+
+    >>> values_of('{"path": "src/a.py", "lines": [1, 40]}')
+    ['src/a.py', '[1, 40]']
+    """
+    beginning = arguments[:READ_CHARS]
+    try:
+        values = json.loads(beginning)
+        return [
+            value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            for value in (values.values() if isinstance(values, dict) else [beginning])
+        ]
+    except (ValueError, RecursionError):  # cut, no JSON, or nested without end
+        return [beginning]
+
+
+def identifiers_of(message: Message) -> tuple[str, ...]:
+    """Return the identifiers of a message's text and arguments, each once, in their order.
+
+    >>> from gatekeeper_core.messages import ToolCall
+    >>> identifiers_of(Message("assistant", "先看 src/a.py", tool_calls=(ToolCall("c", "read", '{"id": "HAT204"}'),)))
+    ('src/a.py', 'HAT204')
+    """
+    texts = [message.text[:READ_CHARS]]
+    for call in message.tool_calls:
+        texts += [value.replace("\\n", "\n") for value in values_of(call.arguments)]
+    return tuple(dict.fromkeys(identifiers_in("\n".join(texts))))
+
+
+class LiveIdentifiers:
+    """Identifiers in the messages of a growing run or conversation: the newest mention of each, and its use.
+
+    Args:
+        question: sent anyway, with its identifiers.
+
+    Attributes:
+        mentions: the identifiers of each message.
+    """
+
+    def __init__(self, question: str = "") -> None:
+        self._known = frozenset(identifiers_in(question[:READ_CHARS]))
+        self.mentions: list[Sequence[str]] = []
+        self._newest: dict[str, int] = {}
+        self._used: set[str] = set()
+
+    def add(self, message: Message) -> None:
+        """Add the next message."""
+        identifiers = identifiers_of(message)
+        self._newest.update(dict.fromkeys(identifiers, len(self.mentions)))
+        self.mentions.append(identifiers)
+        if message.role == "assistant":
+            self._used.update(identifiers)
+
+    def of(self, places: Sequence[int]) -> Iterator[str]:
+        """Yield what only messages in these places, ascending, hold: what the assistant named first, newest first."""
+        for is_used in (True, False):
+            for place in reversed(places):
+                for name in self.mentions[place]:
+                    if self._newest[name] == place and (name in self._used) == is_used and name not in self._known:
+                        yield name
 
 
 class CallLog:
@@ -78,23 +145,6 @@ class CallLog:
                 extra.append(each)
         lines = [*self._lines, *_wrapped(extra)]
         return fence(defused("\n".join(lines), pointers), tag="earlier_calls") if lines else ""
-
-
-def values_of(arguments: str) -> list[str]:
-    """Return the values of a call's arguments as texts; of long arguments, and of what is no JSON, the beginning.
-
-    >>> values_of('{"path": "src/a.py", "lines": [1, 40]}')
-    ['src/a.py', '[1, 40]']
-    """
-    beginning = arguments[:READ_CHARS]
-    try:
-        values = json.loads(beginning)
-        return [
-            value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            for value in (values.values() if isinstance(values, dict) else [beginning])
-        ]
-    except (ValueError, RecursionError):  # cut, no JSON, or nested without end
-        return [beginning]
 
 
 def _wrapped(identifiers: Iterable[str]) -> list[str]:

@@ -14,8 +14,9 @@ tool use stay or go whole.
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import replace
+from functools import partial
 
 from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.context.history.ledger import CountedMessages
@@ -24,7 +25,7 @@ from gatekeeper_core.context.history.shrink import Compaction, Shrinking, Strate
 from gatekeeper_core.context.history.summarizer import PlainSummarizer, Summarizer, check_summarizer
 from gatekeeper_core.errors import BudgetError, check_number
 from gatekeeper_core.events import COMPRESSION, COMPRESSION_STEP
-from gatekeeper_core.messages import Message, is_summary
+from gatekeeper_core.messages import Message, conversation_locale, is_summary
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_for, budget_within
@@ -106,10 +107,9 @@ class ContextCompressor:
         """Return what :meth:`compress` does, with its figures; errors are the same."""
         with stage(COMPRESSION) as seen:
             ledger = CountedMessages(messages, token_counter=self._count, max_tokens=self._limit)
-            if ledger.is_over():
-                compaction = self._compressed(messages, _Parts(ledger))
-            else:
-                compaction = self._shrinking(messages, ledger).compaction("none")
+            locale = self._locale or conversation_locale(messages)
+            begin = partial(Shrinking, messages, ledger, locale, self._working_memory)
+            compaction = self._compressed(ledger, begin) if ledger.is_over() else begin().compaction("none")
             before, after = compaction.tokens_before, compaction.tokens_after
             seen.tell(  # source: specification 003-54
                 lambda: {
@@ -124,14 +124,15 @@ class ContextCompressor:
             )
         return compaction
 
-    def _compressed(self, messages: Sequence[Message], parts: _Parts) -> Compaction:
+    def _compressed(self, ledger: CountedMessages, begin: Callable[..., Shrinking]) -> Compaction:
         """Fold what is old, the user's messages only where they are too much as well; then all but the newest message.
 
         Each time from the original messages: never a summary of a summary. Source: specification 003-51, 003-57.
         """
-        needed = parts.needed_tokens()
-        if needed > self._limit:
-            raise BudgetError(needed_tokens=budget_for(self._count, needed), available_tokens=self._max_tokens)
+        parts = _Parts(ledger)
+        if parts.needed_tokens > self._limit:
+            needed = budget_for(self._count, parts.needed_tokens)
+            raise BudgetError(needed_tokens=needed, available_tokens=self._max_tokens)
         steps: tuple[tuple[Strategy, int, bool], ...] = (
             ("summary", self._keep_recent, False),
             ("summary", self._keep_recent, True),
@@ -139,27 +140,17 @@ class ContextCompressor:
         )
         for strategy, keep, users in steps:
             rounds, others = parts.before(keep, users=users)
-            stays = parts.ledger.tokens - parts.cost_of(rounds, others)
+            stays = ledger.tokens - parts.cost_of(rounds, others)
             if not (rounds or others) or stays > self._limit:
                 continue  # no summary can help: the summarizer is not called for nothing
-            shrinking = self._shrinking(messages, parts.ledger, summarizer=self._summarizer)
+            shrinking = begin(summarizer=self._summarizer)
             shrinking.fold(rounds, others=others)
             tell(COMPRESSION_STEP, strategy=strategy, tokens=shrinking.ledger.tokens)
             if not shrinking.ledger.is_over():
                 return shrinking.compaction(strategy)
-        return self._truncated(messages, parts)
+        return self._truncated(parts, begin)
 
-    def _shrinking(
-        self,
-        messages: Sequence[Message],
-        ledger: CountedMessages,
-        *,
-        summarizer: Summarizer | PlainSummarizer | None = None,
-    ) -> Shrinking:
-        memory = self._working_memory
-        return Shrinking(messages, ledger, locale=self._locale, working_memory=memory, summarizer=summarizer)
-
-    def _truncated(self, messages: Sequence[Message], parts: _Parts) -> Compaction:
+    def _truncated(self, parts: _Parts, begin: Callable[..., Shrinking]) -> Compaction:
         """Cut texts beside an aggressive fold, those of tool results first, the oldest first.
 
         Fewer messages rather than unmarked cuts; the summary goes, and only then the newest user message is cut.
@@ -170,20 +161,15 @@ class ContextCompressor:
         tries = [(keep, floor, True) for floor in (_MARKED, 0) for keep in keeps] + [(0, 0, False)]
         for keep, floor, summarised in tries:
             rounds, others = parts.before(keep, users=True)
-            shrinking = self._shrinking(messages, parts.ledger)
+            shrinking = begin()
             shrinking.fold(rounds, others=others)
             if summarised:
                 shrinking.trim(pointers=False)
             else:
                 shrinking.without_summary()
-            sent = list(zip(shrinking.ledger.messages, shrinking.ledger.sources, strict=True))
-            places = [
-                place
-                for place, (message, source) in enumerate(sent)
-                if source not in parts.protected and not is_summary(message)
-            ]
-            places.sort(key=lambda place: sent[place][0].role != "tool")
-            shrinking.cut(places, floors=(0, floor))
+            sent, sources = shrinking.ledger.messages, shrinking.ledger.sources
+            places = [at for at, one in enumerate(sent) if sources[at] not in parts.protected and not is_summary(one)]
+            shrinking.cut(sorted(places, key=lambda at: sent[at].role != "tool"), floors=(0, floor))
             shrinking.trim()
             if not shrinking.ledger.is_over():
                 break
@@ -193,7 +179,10 @@ class ContextCompressor:
 
 
 class _Parts:
-    """The original messages of a compression: rounds, and what may be folded."""
+    """The original messages of a compression: rounds, and what may be folded.
+
+    ``needed_tokens`` are left when everything that may go is gone, and all else that must stay is without its text.
+    """
 
     def __init__(self, ledger: CountedMessages) -> None:
         self.ledger = ledger
@@ -204,16 +193,13 @@ class _Parts:
         self._places = [at for at, message in messages if message.role != "system" and not is_summary(message)]
         opened = [one.positions[0] for one in self._rounds if not one.answered]
         systems = (at for at, message in messages if message.role == "system" and not is_summary(message))
-        self._required = frozenset([*opened, *systems])
+        required = frozenset([*opened, *systems])
         self.newest = next((at for at in reversed(self._places) if ledger.messages[at].role == "user"), None)
-        self.protected = self._required if self.newest is None else self._required | {self.newest}
-
-    def needed_tokens(self) -> int:
-        """Return what is left when everything that may go is gone, and all else that must stay is without its text."""
+        self.protected = required if self.newest is None else required | {self.newest}
         results = {at for one in self._rounds if not one.answered for at in one.positions[1:]}
-        measure = self.ledger.measures[1]
-        empty = (replace(self.ledger.messages[at], content="") for at in results | (self.protected - self._required))
-        return measure.cost_of(self._required) + sum(map(measure.cost, empty))
+        empty = (replace(ledger.messages[at], content="") for at in results | (self.protected - required))
+        measure = ledger.measures[-1]
+        self.needed_tokens = measure.cost_of(required) + sum(map(measure.cost, empty))
 
     def before(self, keep: int, *, users: bool) -> tuple[list[Round], list[int]]:
         """Return the rounds, and the positions outside of them, that may be folded if so many of the newest stay whole.
@@ -233,4 +219,4 @@ class _Parts:
     def cost_of(self, rounds: Sequence[Round], others: Sequence[int]) -> int:
         """Return the tokens that go when rounds and other messages are folded: earlier summaries go with them."""
         places = {*others, *self._summaries}.union(*(one.all_positions for one in rounds))
-        return self.ledger.measures[1].cost_of(places)
+        return self.ledger.measures[-1].cost_of(places)

@@ -11,11 +11,10 @@ finds the same beginning at each call, and another process that resumes the thre
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Sequence
+from collections.abc import Container
 from typing import TYPE_CHECKING, NamedTuple
 
-from gatekeeper_core.context.history.call_log import CallLog
-from gatekeeper_core.context.history.liveness import LiveIdentifiers
+from gatekeeper_core.context.history.call_log import CallLog, LiveIdentifiers
 from gatekeeper_core.context.history.pins import beginning_of
 from gatekeeper_core.context.history.recall import recalled_block, turn_text
 from gatekeeper_core.context.history.rounds import our_pointers
@@ -80,51 +79,25 @@ class TurnDigest(NamedTuple):
     tokens: int
 
 
-class PastDigests(NamedTuple):
-    """The past turns that gave way.
+def digest_past(costs: Costs, gatekeeper: ContextGatekeeper) -> PastDigests | None:
+    """Return which past turns give way; None if none does, or no message can be sent in another form.
 
-    Attributes:
-        digests: those that are sent in their short form, by turn.
-        dropped: those that are not sent.
-        recallable: those that gave way before the current run began; the question may recall them.
+    The first one, which holds the task of an agent, never goes entirely. The gatekeeper holds the past turns, and what
+    was made of them at the call before, which goes on.
     """
-
-    digests: dict[int, TurnDigest]
-    dropped: frozenset[int]
-    recallable: frozenset[int]
-
-    def __bool__(self) -> bool:
-        return bool(self.digests or self.dropped)
-
-
-def digest_past(
-    history: History,
-    costs: Costs,
-    *,
-    room: int,
-    most: int,
-    keep_newest: int,
-    gatekeeper: ContextGatekeeper,
-    memory: Container[str] | None,
-) -> PastDigests:
-    """Return which past turns give way; never the first one entirely, which holds the task of an agent.
-
-    Args:
-        history: the conversation.
-        costs: of its messages.
-        room: tokens for the past and the current turn.
-        most: tokens for the past alone when a turn begins, at most ``room``.
-        keep_newest: newest past turns that stay whole.
-        gatekeeper: holds the past turns, and what was made of them at the call before, which goes on.
-        memory: ids of the pointers that stay readable; see ``RunConfig.compress_result``.
-    """
+    history, config = costs.history, costs.config
+    if config.run is None or config.strategy == "window":
+        return None
+    room, keep_newest = costs.room_at_start + costs.question + costs.pinned, config.keep_newest or 0
+    # When a turn begins; ``cache`` promises a bill, and each time that turns give way early is paid at once.
+    most = min(room, config.passthrough_below or room) if config.strategy == "gate" else room
     turns = [*history.past, *filter(None, [history.current])]
     key = (room, most, keep_newest, history.pinned, history.required, history.summaries, history.provider_free)
     key_before, messages, past = gatekeeper.derived.pop("past") or (None, (), None)
     is_same = key_before == key and common_beginning(messages, history.messages) == len(messages)
     if past is None or not is_same or past.starts != [turn.start for turn in turns[: len(past.starts)]]:
-        past = _GrowingPast(gatekeeper, keep_newest)
-    past.memory = memory  # each build of a builder has its own
+        past = PastDigests(gatekeeper, keep_newest)
+    past.memory = config.run.memory  # each build of a builder has its own
     for number, turn in enumerate(turns):
         for at in range(max(turn.start, past.read), turn.stop):
             is_over = at == turn.start and past.tokens > most
@@ -133,11 +106,11 @@ def digest_past(
                 past.recallable = frozenset((*past.digests, *past.dropped))
     past.starts = [turn.start for turn in turns]
     gatekeeper.derived.put("past", (key, history.messages, past))
-    return PastDigests(dict(past.digests), frozenset(past.dropped), past.recallable)
+    return past if past.digests or past.dropped else None
 
 
-class _GrowingPast:
-    """The past of an agent as it grew, message by message.
+class PastDigests:
+    """The past of an agent as it grew, message by message, with the turns that gave way.
 
     Attributes:
         memory: ids of the pointers that stay readable at this call.
@@ -146,7 +119,7 @@ class _GrowingPast:
         tokens: of these as they are sent.
         digests: of the turns that are sent in their short form.
         dropped: turns that are not sent.
-        recallable: see ``PastDigests``.
+        recallable: turns that gave way before the current run began; the question may recall them.
     """
 
     def __init__(self, gatekeeper: ContextGatekeeper, keep_newest: int) -> None:
@@ -171,7 +144,7 @@ class _GrowingPast:
             return
         turn_tokens = self._gatekeeper.turn_tokens
         while self._oldest < number - self._keep and self.tokens > _LOW_SHARE * limit:
-            digest = _digest_of(self._oldest, history, self.memory, self._gatekeeper)
+            digest = _digest_of(self._oldest, history, self.memory, self._gatekeeper.token_counter)
             if digest and digest.tokens < turn_tokens[self._oldest]:
                 self.digests[self._oldest] = digest
                 self._digest_tokens += digest.tokens
@@ -188,7 +161,7 @@ class _GrowingPast:
 
     def _keep_identifiers(self, history: History, room: float) -> None:
         """Write identifiers of the dropped turns behind the answer of the first turn, those that were used first."""
-        for message in history.messages[self._live.count : self.read]:
+        for message in history.messages[len(self._live.mentions) : self.read]:
             self._live.add(message)
         first = self._first = self._first or self.digests.get(0)
         if not first or not self.dropped or not first.replaced:
@@ -204,14 +177,13 @@ class _GrowingPast:
         self.digests[0] = digest
 
 
-def with_digests(
-    choice: HistoryView, past: PastDigests, history: History, *, recall_tokens: int, token_counter: TokenCounter
-) -> HistoryView:
+def with_digests(choice: HistoryView, past: PastDigests, costs: Costs, *, recall_tokens: int) -> HistoryView:
     """Return a choice with every past turn that was not dropped, the older ones as digests.
 
     Those that gave way and that the question needs are recalled before it, within ``recall_tokens``, without calls and
     results; ``Costs.view`` leaves them out where the others do not fit beside them.
     """
+    history = costs.history
     kept = [turn for turn in reversed(range(len(history.past))) if turn not in past.dropped]
     texts, selection = dict[int, str](), choice.selection
     if recall_tokens and selection:
@@ -219,7 +191,7 @@ def with_digests(
             if number in past.recallable and (selection.decision(number).need or 0.0) >= _RECALLED_FROM:
                 turn = history.past[number]
                 text = turn_text(turn._replace(messages=tuple(one for one in turn.messages if one.role != "tool")))
-                if (tokens := token_counter(text)) <= recall_tokens:
+                if (tokens := costs.counter(text)) <= recall_tokens:
                     recall_tokens -= tokens
                     texts[number] = text
     return choice._replace(
@@ -233,39 +205,34 @@ def with_digests(
 
 
 def _digest_of(
-    number: int, history: History, memory: Container[str] | None, gatekeeper: ContextGatekeeper
+    number: int, history: History, memory: Container[str] | None, token_counter: TokenCounter
 ) -> TurnDigest | None:
     """Return the digest of a past turn; None for one that is pinned, has no answer, or holds a summary."""
     turn = history.past[number]
-    places = range(turn.start, turn.stop)
-    messages = history.messages[turn.start : turn.stop]
+    places, messages = range(turn.start, turn.stop), history.messages[turn.start : turn.stop]
     if number in history.required or not is_answer(messages[-1]) or not {*history.summaries}.isdisjoint(places):
         return None
-    pinned = {at - turn.start for at, _ in history.pinned if at in places}
-    questions = (at for at, message in enumerate(messages) if message.role == "user" and at not in pinned)
-    long = [at for at in questions if number and len(messages[at].text) > _QUESTION_CHARACTERS]
-    sent, tokens = _short_form(messages, long, our_pointers(messages, memory), gatekeeper.token_counter)
-    omitted = tuple(turn.start + at for at, message in enumerate(sent) if message is None)
-    replaced = ((at, message) for at, message in zip(places, sent, strict=True) if message is not None)
-    return TurnDigest(omitted, tuple(each for each in replaced if each[1] is not history.messages[each[0]]), tokens)
-
-
-def _short_form(
-    messages: Sequence[Message], long: Sequence[int], pointers: Sequence[str], token_counter: TokenCounter
-) -> tuple[tuple[Message | None, ...], int]:
-    """Return each message of a turn as it is sent, None if it is not, and the tokens of all."""
     sent: list[Message | None] = [None if message.role in ("assistant", "tool") else message for message in messages]
-    for at in long:
-        text = truncate_middle(messages[at].text, _QUESTION_CHARACTERS, token_counter=len)
-        sent[at] = with_text(messages[at], text)
+    results, full = [], {at for at, _ in history.pinned} if number else {*places}  # the task stays
+    for at, message in enumerate(messages):
+        is_cut = message.role == "user" and len(message.text) > _QUESTION_CHARACTERS and places[at] not in full
+        if is_cut:
+            sent[at] = with_text(message, truncate_middle(message.text, _QUESTION_CHARACTERS, token_counter=len))
+        if is_cut or message.role == "tool":
+            results.append(message)
     answer = messages[-1]
     if SIGNED not in answer.metadata:
+        pointers = our_pointers(messages, memory)
         log = CallLog(token_counter, math.inf)
         calls = [message for message in messages if message.role == "assistant"]
-        results = [message for at, message in enumerate(messages) if message.role == "tool" or at in long]
         log.add(calls, results=results, identifiers=_IDENTIFIERS)
         answer = beginning_of(answer)
         lines = (answer.text, " ".join(f"[[wm:{pointer}]]" for pointer in pointers), log.text(pointers))
         answer = with_text(answer, "\n".join(filter(None, lines)))
     sent[-1] = answer
-    return tuple(sent), count_messages(filter(None, sent), token_counter=token_counter)
+    both = [(at, new, old) for at, new, old in zip(places, sent, messages, strict=True) if new is not old]
+    return TurnDigest(
+        omitted=tuple(at for at, new, _ in both if new is None),
+        replaced=tuple((at, new) for at, new, _ in both if new is not None),
+        tokens=count_messages(filter(None, sent), token_counter=token_counter),
+    )

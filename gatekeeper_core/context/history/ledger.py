@@ -42,7 +42,7 @@ class Measure:
 
     def excess(self, share: float) -> int:
         """Return by how much the total is over this share of the limit, at least 0."""
-        return 0 if self.limit == math.inf else max(0, self.total - math.floor(share * self.limit))
+        return max(0, self.total - math.floor(share * self.limit))
 
     def put(self, place: int, cost: int) -> None:
         """Note another cost for a place."""
@@ -53,7 +53,8 @@ class Measure:
 class CountedMessages:
     """A list of messages with its counts: each message is counted once, and again only when it changes.
 
-    Its two measures are characters and tokens, in this order. In both, a part that is not text counts its tokens.
+    The last of its measures is tokens; characters come before where they have a limit. In both, a part that is not text
+    counts its tokens.
     """
 
     __slots__ = ("_changed", "measures", "messages", "sources")
@@ -68,22 +69,18 @@ class CountedMessages:
         self.measures = tuple(
             Measure(counter, limit, [count_message(message, token_counter=counter) for message in self.messages])
             for counter, limit in limits
+            if limit < math.inf
         )
-
-    @property
-    def chars(self) -> int:
-        """Characters of all messages."""
-        return self.measures[0].total
 
     @property
     def tokens(self) -> int:
         """Tokens of all messages."""
-        return self.measures[1].total
+        return self.measures[-1].total
 
     @property
     def same_tokens(self) -> int:
         """Tokens of the messages before the first one that changed since ``note``."""
-        return self.tokens - sum(self.measures[1].costs[self._changed :])
+        return self.tokens - sum(self.measures[-1].costs[self._changed :])
 
     def note(self) -> None:
         """Take the messages as they are for unchanged."""
@@ -91,7 +88,7 @@ class CountedMessages:
 
     def is_over(self, share: float = 1.0) -> bool:
         """Return whether one of the totals is over this share of its limit."""
-        return any(measure.total > share * measure.limit for measure in self.measures)
+        return any(measure.excess(share) for measure in self.measures)
 
     def put(self, place: int, message: Message) -> None:
         """Put a message in the place of another."""
@@ -100,13 +97,11 @@ class CountedMessages:
         for measure in self.measures:
             measure.put(place, measure.cost(message))
 
-    def add(self, message: Message, source: int, tokens: int) -> None:
-        """Add a message from a position of the caller's list, whose tokens are known."""
+    def add(self, message: Message, tokens: int) -> None:
+        """Add a message to a list that is measured in tokens alone."""
         self.messages.append(message)
-        self.sources.append(source)
-        for measure, cost in zip(self.measures, (self.measures[0].cost(message), tokens), strict=True):
-            measure.costs.append(cost)
-            measure.total += cost
+        self.measures[-1].costs.append(tokens)
+        self.measures[-1].total += tokens
 
     def drop(self, places: Iterable[int]) -> None:
         """Take messages off the books: they keep their places, and cost nothing any more."""

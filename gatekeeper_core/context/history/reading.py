@@ -23,7 +23,15 @@ from typing import NamedTuple
 
 from gatekeeper_core.context.history.pins import beginning_of
 from gatekeeper_core.context.history.rounds import reach_of
-from gatekeeper_core.messages import COMPACTED, Message, Turn, is_summary, split_current_turn, turn_role
+from gatekeeper_core.messages import (
+    COMPACTED,
+    Message,
+    Turn,
+    checked_messages,
+    is_summary,
+    split_current_turn,
+    turn_role,
+)
 
 _EMPTY_USER, _EMPTY_SYSTEM = Message("user", ""), Message("system", "")
 
@@ -33,10 +41,10 @@ class History(NamedTuple):
 
     Attributes:
         messages: the caller's messages.
-        normalized: the same, with the pinned ones emptied and summaries as system messages: the turns consist of these.
         head: positions before the first user message that are always sent.
         notes: further positions that are always sent and belong to no turn.
-        past: the finished turns, oldest first, less the excluded ones; a note has no text and no cost in them.
+        past: the finished turns, oldest first, less the excluded ones. In turns a note is empty and costs nothing, and
+            a summary is a system message.
         current: the turn that the model is to answer, or None if it is not in the list.
         query: the question, stripped; "" without one.
         summaries: positions of the summaries of folded messages.
@@ -48,7 +56,6 @@ class History(NamedTuple):
     """
 
     messages: tuple[Message, ...]
-    normalized: tuple[Message, ...]
     head: tuple[int, ...]
     notes: tuple[int, ...]
     past: tuple[Turn, ...]
@@ -85,23 +92,21 @@ def read_history(
     turn, it is a note. The head begins with what the provider stores, ``provider_messages`` messages or its own
     compaction, up to the next question. The current turn cannot be excluded.
     """
-    messages = tuple(messages)
+    messages = checked_messages(messages)
     stop = free = provider_messages
-    compacted = [at for at, one in enumerate(messages) if COMPACTED in (getattr(one, "metadata", None) or ())]
+    compacted = [at for at, one in enumerate(messages) if COMPACTED in one.metadata]
     if compacted and compacted[-1] >= provider_messages:
         free, stop = compacted[-1], compacted[-1] + 1
         stop = next((at for at in range(stop, len(messages)) if turn_role(messages[at]) == "user"), stop)
     notes = tuple(sorted({at for at in notes if at >= stop}))
-    marked = (at for at, one in enumerate(messages) if getattr(one, "metadata", None) and is_summary(one))
-    summaries = tuple(at for at in marked if at >= stop)
+    summaries = tuple(at for at, one in enumerate(messages) if at >= stop and is_summary(one))
     question = "" if all_past else query  # no turn holds ""
-    normalized = _normalized(messages, notes=notes, summaries=summaries, stop=stop)
-    conversation = split_current_turn(normalized, query=question)
-    covering = _covering_current(messages, summaries, conversation.current)
-    if covering:
+    read = normalized(messages, notes=notes, summaries=summaries, stop=stop)
+    conversation = split_current_turn(read, query=question)
+    if covering := _covering_current(messages, summaries, conversation.current):
         notes = tuple(sorted({*notes, *covering}))
-        normalized = _normalized(messages, notes=notes, summaries=summaries, stop=stop)
-        conversation = split_current_turn(normalized, query=question)
+        read = normalized(messages, notes=notes, summaries=summaries, stop=stop)
+        conversation = split_current_turn(read, query=question)
     head, current = conversation.head, conversation.current
     if query is None and current is None and len(messages) > stop:
         head, current = tuple(range(stop)), Turn(messages[stop:], stop, len(messages))
@@ -110,7 +115,6 @@ def read_history(
     in_head, exclude = frozenset(head), frozenset(exclude)
     history = History(
         messages,
-        normalized,
         head=tuple(at for at in head if at < stop or at not in exclude),
         notes=tuple(at for at in notes if at not in in_head and at not in inside),
         past=tuple(turn for turn in conversation.past if exclude.isdisjoint(range(turn.start, turn.stop))),
@@ -127,12 +131,8 @@ def with_pins(history: History, pinned: Collection[int], *, trim: bool = True) -
     """Return a conversation with further pins.
 
     A pinned user message brings the answer of its turn along, so that roles still alternate; without the rest of the
-    turn the answer is cut to its beginning. A system message is sent alone, and any other one keeps its turn.
-
-    Args:
-        history: the conversation.
-        pinned: positions.
-        trim: whether answers may be cut.
+    turn the answer is cut to its beginning, with ``trim``. A system message is sent alone, and any other one keeps its
+    turn.
     """
     pins, required = dict(history.pinned), {*history.required}
     for at in {*pinned}.difference(history.notes):
@@ -150,7 +150,7 @@ def with_pins(history: History, pinned: Collection[int], *, trim: bool = True) -
     return history._replace(pinned=tuple(sorted(pins.items())), required=tuple(sorted(required, reverse=True)))
 
 
-def _normalized(
+def normalized(
     messages: tuple[Message, ...], *, notes: Collection[int], summaries: Collection[int], stop: int
 ) -> tuple[Message, ...]:
     """Return the messages as a reader of turns is to see them: only questions have the user's role.

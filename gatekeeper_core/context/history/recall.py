@@ -11,7 +11,6 @@ for the question, and with it the beginning of the prompt, stays as it is.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING
 
 from gatekeeper_core.context.history.reading import read_history
@@ -103,17 +102,16 @@ def recall_turns(
     """
     check_str("query", query)
     check_tokens("max_tokens", max_tokens, at_least=1)
-    cut = {at for at, _ in view.replaced} if view else set()
-    shown = dict.fromkeys(view.turns if view else (), True)
-    for turn_id in shown:
-        shown[turn_id] = cut.isdisjoint(range(past[turn_id].start, past[turn_id].stop))
+    shown: dict[int, bool] = {}  # in full?
     if view:
-        shown.update((turn_id, turn_text(past[turn_id]) in view.recalled_text) for turn_id in view.recalled)
+        cut = {at for at, _ in view.replaced}
+        shown = {one: cut.isdisjoint(range(past[one].start, past[one].stop)) for one in view.turns}
+        shown |= {one: turn_text(past[one]) in view.recalled_text for one in view.recalled}
     budget = max_tokens + sum(gatekeeper.turn_tokens[turn_id] for turn_id in shown)
     selection = gatekeeper.explain(query, token_budget=budget_for(gatekeeper.token_counter, budget), trim=True)
     scores = {one.turn_id: one.score.total for one in selection.decisions if one.score and not shown.get(one.turn_id)}
-    taken = [turn_id for turn_id in selection.order if turn_id in scores]
-    hidden = taken or sorted(scores, key=scores.__getitem__)[-1:]
+    hidden = [turn_id for turn_id in selection.order if turn_id in scores]
+    hidden = hidden or sorted(scores, key=scores.__getitem__)[-1:]
     if selection.gate.reason == "about_conversation":
         hidden = [turn_id for turn_id in selection.order if not shown.get(turn_id)]
     excerpts = {turn.turn_id: turn for turn in selection.turns}
@@ -122,12 +120,13 @@ def recall_turns(
     for turn_id in sorted(hidden, key=lambda turn_id: turn_id in shown):
         part = turn_text(past[turn_id], excerpts.get(turn_id))
         forms = [turn_text(past[turn_id]), part]
+
+        def fenced_tokens(text: str, turn_id: int = turn_id) -> int:
+            return count(fenced_turns({**texts, turn_id: text}))
+
         if not texts:
-            fenced_tokens = partial(lambda turn_id, text: count(fenced_turns({turn_id: text})), turn_id)
             forms.append(truncate_middle(part, max_tokens, token_counter=fenced_tokens))
-        fitting = (form for form in forms if form and count(fenced_turns({**texts, turn_id: form})) <= max_tokens)
-        text = next(fitting, "")
-        if text:
+        if text := next((form for form in forms if form and fenced_tokens(form) <= max_tokens), ""):
             texts[turn_id] = text
     return fenced_turns(texts) if texts else NOTHING_EARLIER
 
@@ -153,13 +152,9 @@ _TAG = "earlier_turns"
 
 
 def render_recalled(turns: Sequence[int], past: Sequence[Turn], selection: Selection | None, *, question: str) -> str:
-    """Return some past turns as a block for the user's message, before the question.
+    """Return past turns as a block for the user's message, before the question, which tells the language.
 
-    Args:
-        turns: their ids.
-        past: the finished turns.
-        selection: has the excerpts; a turn that it has not cut is quoted whole.
-        question: tells the language.
+    A turn that the selection has not cut is quoted in full.
     """
     cut = {turn.turn_id: turn for turn in selection.turns if turn.trimmed} if selection else {}
     return recalled_block({turn: turn_text(past[turn], cut.get(turn)) for turn in turns}, question=question)
@@ -170,21 +165,20 @@ def recalled_block(texts: Mapping[int, str], *, question: str) -> str:
     return f"{_HEADINGS[locale_of([question])]}\n{fenced_turns(texts)}"
 
 
-def question_at(history: History, turn: Turn | None) -> int | None:
+def question_at(turn: Turn | None) -> int | None:
     """Return the position of the question in a turn: the last user message before the model's first."""
     question = None
-    for at in range(turn.start, turn.stop) if turn else ():
-        role = history.normalized[at].role
-        if role in ("assistant", "tool"):
+    for at, message in enumerate(turn.messages, turn.start) if turn else ():
+        if message.role in ("assistant", "tool"):
             break
-        if role == "user":
+        if message.role == "user":
             question = at
     return question
 
 
 def question_with(history: History, turn: Turn | None, text: str) -> tuple[int, Message] | None:
     """Return the position of the question of a turn, and the question with a text before it, or None."""
-    at = question_at(history, turn)
+    at = question_at(turn)
     if at is None or not text:
         return None
     question = history.messages[at]

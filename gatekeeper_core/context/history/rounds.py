@@ -18,6 +18,8 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Sequence
 from dataclasses import replace
+from functools import reduce
+from itertools import compress
 from typing import NamedTuple, get_args
 
 from gatekeeper_core.context.history.summarizer import (
@@ -40,6 +42,7 @@ MAX_POINTERS = 256
 """Most pointers that a summary carries; the oldest go first. Source: ours; about 3,500 tokens of cl100k."""
 
 _MAX_SUMMARY_TOKENS = 1000  # asked of a summarizer, where there is room. Source: as SummaryConfig.max_summary_tokens
+_MARKS = ("rounds", "tool_calls", "messages")  # of its counts, in the metadata of a summary
 _REACH = "user_messages_before_last"
 _TAG = "earlier_rounds"
 _POINTERS = LazyPattern(r"\[\[wm:[a-z2-7]{16}\]\](?: \[\[wm:[a-z2-7]{16}\]\])*")
@@ -154,17 +157,13 @@ def as_summary(message: Message) -> Message:
 
 def counts_of(message: Message) -> Counts:
     """Return the counts of a summary; a count that is no whole number of at least 0 is 0."""
-    marks = (message.metadata.get(name) for name in ("rounds", "tool_calls", "messages"))
+    marks = map(message.metadata.get, _MARKS)
     return Counts(*(mark if type(mark) is int and mark > 0 else 0 for mark in marks))
 
 
 def counts_in(messages: Iterable[Message]) -> Counts:
     """Return the counts of all summaries among messages."""
-    total = Counts()
-    for message in messages:
-        if is_summary(message):
-            total = total.plus(counts_of(message))
-    return total
+    return reduce(Counts.plus, map(counts_of, filter(is_summary, messages)), Counts())
 
 
 def reach_of(message: Message) -> int:
@@ -179,13 +178,11 @@ def placeholder(counts: Counts, locale: Locale) -> str:
     Source: specification 002-20, word for word where only rounds are folded; the rest is ours.
     """
     calls, others = counts.calls, counts.messages
-    if locale == "zh":
-        counted = [f"已执行 {calls} 次工具调用,最近结果见下文"] * (calls > 0)
-        counted += [f"已省略 {others} 条较早的消息"] * (others > 0)
-        return f"[{';'.join(counted)}]"
-    counted = [f"{calls} tool call{'s' * (calls != 1)} executed, latest results below"] * (calls > 0)
-    counted += [f"{others} earlier message{'s' * (others != 1)} left out"] * (others > 0)
-    return f"[{'; '.join(counted)}]"
+    texts, mark = (f"已执行 {calls} 次工具调用,最近结果见下文", f"已省略 {others} 条较早的消息"), ";"
+    if locale == "en":
+        done = f"{calls} tool call{'s' * (calls != 1)} executed, latest results below"
+        texts, mark = (done, f"{others} earlier message{'s' * (others != 1)} left out"), "; "
+    return f"[{mark.join(compress(texts, (calls, others)))}]"
 
 
 def fold_rounds(
@@ -206,11 +203,11 @@ def fold_rounds(
     Args:
         messages: the conversation.
         keep: newest answered rounds that stay, at least 0.
-        summarizer: writes more than the placeholder; None: the placeholder alone. Source: specification 002-21.
+        summarizer: writes more than the placeholder. Source: specification 002-21.
         working_memory: the ``WorkingMemory`` of the thread, or the ids that it holds: only these pointers stay. None:
             those in results that are marked as compressed.
-        locale: language of the placeholder, ``zh`` or ``en``; None: that of the conversation, by its first user
-            message. Source: specification 002-20; English is ours.
+        locale: language of the placeholder, ``zh`` or ``en``; defaults to that of the first user message. Source:
+            specification 002-20; English is ours.
         token_counter: counts what a summarizer is given to read; None: ``TokenEstimator()``.
 
     Raises:
@@ -281,10 +278,9 @@ def with_summary(
     locale: Locale,
     room: float = math.inf,
 ) -> Folding:
-    """Return a folding of messages whose summary says what the summarizer writes, inside a fence.
+    """Return a folding of messages whose summary says what the summarizer, if there is one, writes, inside a fence.
 
-    Without a summarizer it is the same folding. ``room`` is in tokens, for the text and its fence; where nothing fits,
-    the summarizer is not asked.
+    ``room`` is in tokens, for the text and its fence; where nothing fits, the summarizer is not called.
     """
     if summarizer is None or not folding.folded:
         return folding
@@ -314,18 +310,15 @@ def our_pointers(messages: Iterable[Message], working_memory: Container[str] | N
     they stand; without one those in results that were compressed, and on the line of pointers of an earlier summary. Of
     more than ``MAX_POINTERS`` the last.
     """
-    pointers_seen: dict[str, None] = {}
+    found: list[str] = []
     for message in messages:
         if working_memory is not None:
-            pointers = tuple(one for one in pointers_in(message.text) if one in working_memory)
+            found += [pointer for pointer in pointers_in(message.text) if pointer in working_memory]
         elif is_summary(message):
-            pointers = _read(message.text)[1]
-        else:
-            pointers = pointers_in(message.text) if message.metadata.get(COMPRESSED) else ()
-        for pointer in pointers:
-            pointers_seen.pop(pointer, None)
-            pointers_seen[pointer] = None
-    return tuple(pointers_seen)[-MAX_POINTERS:]
+            found += _read(message.text)[1]
+        elif message.metadata.get(COMPRESSED):
+            found += pointers_in(message.text)
+    return tuple(dict.fromkeys(reversed(found)))[:MAX_POINTERS][::-1]
 
 
 def without_body(summary: Message) -> Message:
@@ -363,10 +356,5 @@ def _reach(messages: Sequence[Message], gone: Sequence[int], behind: Sequence[in
 
 def summary_of(counts: Counts, locale: Locale, *, pointers: Sequence[str] = (), body: str = "") -> Message:
     """Return a summary: a placeholder, a line of the pointers with these ids, and its body."""
-    marks: dict[str, str | int] = {
-        "synthetic": FOLDED,
-        "rounds": counts.rounds,
-        "tool_calls": counts.calls,
-        "messages": counts.messages,
-    }
+    marks: dict[str, str | int] = {"synthetic": FOLDED, **dict(zip(_MARKS, counts, strict=True))}
     return Message("user", _written(placeholder(counts, locale), pointers, body), metadata=marks)

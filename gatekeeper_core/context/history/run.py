@@ -7,9 +7,8 @@
     over it without the past? ──> 3 cut the results of the newest rounds, then fold all rounds but the last
     cheaper by now?    ──> compress the results of all its old rounds, or leave their pointers alone; see ``RunBill``
 
-The run is gone through from its beginning, message by message, as it grew: in a process that had the step before only
-its new messages. So each step of a run, also one that another process resumes, folds the same rounds, and the beginning
-of the prompt changes only where a further round is folded.
+The run is gone through from its beginning, message by message, as it grew. So each step of a run, also one that another
+process resumes, folds the same rounds, and the beginning of the prompt changes only where a further round is folded.
 """
 
 from __future__ import annotations
@@ -20,19 +19,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.caching import LruCache
-from gatekeeper_core.context.history.call_log import CallLog
+from gatekeeper_core.context.history.call_log import CallLog, LiveIdentifiers
 from gatekeeper_core.context.history.ledger import CountedMessages
-from gatekeeper_core.context.history.liveness import LiveIdentifiers
 from gatekeeper_core.context.history.request import HistoryRequest
-from gatekeeper_core.context.history.rounds import (
-    Counts,
-    Round,
-    our_pointers,
-    read_rounds,
-    summary_of,
-    without_body,
-)
-from gatekeeper_core.context.history.shrink import RESULT_FLOORS, compress, compressed, cut_texts, drop_pointers
+from gatekeeper_core.context.history.rounds import Counts, Round, our_pointers, read_rounds, summary_of, without_body
+from gatekeeper_core.context.history.shrink import RESULT_FLOORS, compressed, cut_texts, drop_pointers
 from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults, memory_of
 from gatekeeper_core.context.tool_results.pointers import pointers_in
 from gatekeeper_core.errors import check_range
@@ -117,8 +108,8 @@ def shrink_run(
     room: int,
     tokens_at: Callable[[int], int],
     token_counter: TokenCounter,
-    config: RunConfig,
-    request: HistoryRequest | None = None,
+    config: RunConfig | None,
+    request: HistoryRequest,
     prices: ModelPrices | None = None,
     past_tokens: int = 0,
     before_tokens: int = 0,
@@ -126,6 +117,7 @@ def shrink_run(
 ) -> ShrunkRun:
     """Return what is sent of a run of a conversation, so that it keeps to its room where that can be done.
 
+    Without a ``config`` it is sent as it is.
     ``positions`` are those of the run, without the user's question; ``room`` is in tokens and may be negative. Rounds
     give way so that ``past_tokens`` of past turns fit beside them; results are cut only where the run alone is over it.
     ``tokens_at`` gives the cost of the message at a position; ``request`` has the question, the language and whether
@@ -134,28 +126,26 @@ def shrink_run(
     the run of the step before, which then goes on; without it the run is read from its first message.
     """
     run_tokens = sum(map(tokens_at, positions))
-    if run_tokens <= room - past_tokens and (prices is None or config.compress_result is None):
+    may_save = config is not None and config.compress_result is not None and prices is not None
+    if config is None or (run_tokens <= room - past_tokens and not may_save):
         return ShrunkRun((), (), run_tokens, run_tokens)  # and it was within its room at every step before
     run = messages[positions.start : positions.stop]
-    # Pointers of the whole window are live, also those behind a result.
-    results, request = None, request or HistoryRequest()
-    question = request.query or ""
-    if config.compress_result:
-        results = ToolResults(messages, config.compress_result, query=question)
     rounds = [one for one in read_rounds(run) if one.answered]
-    form = (question, request.locale, request.cut_results)
-    key = (positions.start, room, past_tokens, before_tokens, prices, form, config)
+    call = (request.query, request.locale, request.cut_results)
+    key = (positions.start, room, past_tokens, before_tokens, prices, config, call)
     kept = LruCache(max_entries=1) if kept is None else kept
     key_before, growing = kept.pop("run") or ((), None)  # which is lost where the compressor raises
     if growing is None or key_before != key or not growing.is_beginning_of(run, rounds):
         ledger = CountedMessages((), token_counter=token_counter, max_tokens=room - past_tokens)
-        bill = RunBill(prices, before_tokens) if prices and results else None
-        growing = _GrowingRun(ledger, bill, config, request, room)
+        bill = RunBill(prices, before_tokens) if may_save and prices else None
+        growing = _GrowingRun(positions.start, ledger, bill, config, request, room)
+    if config.compress_result:  # pointers of the whole window are live, also those behind a result
+        growing.results = ToolResults(messages, config.compress_result, query=request.query or "")
     ended = {one.positions[-1]: one for one in rounds}
     for place in range(len(growing.run), len(run)):
-        growing.add(run[place], positions[place], tokens_at(positions[place]), ended.get(place), results)
+        growing.add(run[place], tokens_at(positions[place]), ended.get(place))
     kept.put("run", (key, growing))
-    return growing.shrunk(positions)
+    return growing.shrunk()
 
 
 class RunBill:
@@ -166,20 +156,17 @@ class RunBill:
     Args:
         prices: of the model.
         before_tokens: what precedes the run; the cache holds it when the run begins.
-    """
 
-    __slots__ = ("_cached", "_changed", "_full_tokens", "_prices", "before", "everything", "paid")
+    Attributes:
+        smallest: the smallest prompt that is cached; 0 where none is.
+    """
 
     def __init__(self, prices: ModelPrices, before_tokens: int) -> None:
         self._prices = prices
+        self.smallest = prices.min_cached_tokens or 0
         self.before = self._cached = self._full_tokens = before_tokens
         self.paid = self.everything = self._cost(before_tokens, before_tokens)
         self._changed = False
-
-    @property
-    def smallest(self) -> int:
-        """The smallest prompt that is cached; 0 where none is."""
-        return self._prices.min_cached_tokens or 0
 
     def begin_call(self, everything_tokens: int) -> None:
         """Begin a call whose prompt would have so many tokens with everything."""
@@ -226,39 +213,20 @@ class RunBill:
         return input_cost(tokens, cached=cached, written_to=tokens, prices=self._prices)
 
 
-@dataclass(slots=True)
-class _OldRound:
-    """A round whose results may give way.
-
-    Attributes:
-        number: of the round in its run, from 0.
-        places: of its results.
-        offers: by place the forms that a result may take, with their tokens; None: the compressor was not asked yet.
-    """
-
-    number: int
-    places: tuple[int, ...]
-    offers: dict[int, tuple[tuple[Message, int], ...]] | None = None
-
-    def gain(self, costs: Sequence[int], form: int = _COMPRESSED) -> int:
-        """Return how many tokens its results save in a form; at best, before the compressor was asked."""
-        if self.offers is None:
-            return sum(costs[place] for place in self.places)
-        return sum(max(0, costs[place] - forms[form][1]) for place, forms in self.offers.items())
-
-
 class _GrowingRun:
     """A run that gives way as it grows: over its room, and with a bill also where that is cheaper.
 
     Args:
+        start: position of its first message.
         ledger: the books of the run, without messages yet.
         bill: of the run; None: it gives way for lack of room alone.
         config: the settings.
-        request: the call: its question, its language, and whether results are cut.
+        request: has the question, the language, and whether results are cut.
         most: tokens that it may take when the past has given way.
 
     Attributes:
         run: the messages so far, as they were.
+        results: compresses results of the conversation as it is now, if anything does.
         folded: the places of the folded rounds, the first of which holds the summary.
         stable: how many places at the beginning could save nothing more after the call before the last one: nothing
             gave way there to save money.
@@ -266,33 +234,33 @@ class _GrowingRun:
 
     def __init__(
         self,
+        start: int,
         ledger: CountedMessages,
         bill: RunBill | None,
         config: RunConfig,
         request: HistoryRequest,
         most: int,
     ) -> None:
+        measure, question = ledger.measures[-1], request.query or ""
         self.run: list[Message] = []
+        self.results: ToolResults | None = None
+        self._start = start
         self._rounds: list[Round] = []
-        self._whole = self._peak = 0
+        self._full_tokens = self._peak = 0
         self._ledger = ledger
-        self._results: ToolResults | None = None
         self._bill = bill
-        self._low_water = 1.0 if ledger.measures[1].limit < 0 else config.low_water
+        self._low_water = 1.0 if measure.limit < 0 else config.low_water
         self._keep = config.keep_recent_rounds
         self._can_cut = request.cut_results
         self._memory = config.memory
-        self._locale = request.locale or locale_of([request.query or ""])
-        self._compressed = 0
-        self._counts = Counts()
-        self._log = CallLog(ledger.measures[1].counter, _CALLS_SHARE * most)
-        self._unwritten: list[int] = []
-        self._live = LiveIdentifiers(request.query or "")
+        self._locale = request.locale or locale_of([question])
         self._most = most
-        self._newest = -1
-        self._old: list[_OldRound] = []
-        self._gains = [0, 0]  # tokens that all old rounds save, by form
-        self._carried = 0  # tokens that they would have spared the calls since they became old
+        self._log = CallLog(measure.counter, _CALLS_SHARE * most)
+        self._live = LiveIdentifiers(question)
+        self._compressed_rounds = self._folded_rounds = 0
+        self._unwritten: list[int] = []
+        self._offers: dict[int, tuple[tuple[Message, int], ...]] = {}  # the forms that a result may take, by place
+        self._done = 0  # rounds that save nothing any more
         self._settled = self._settled_before = 0
         self.folded: list[int] = []
         self.stable = 0
@@ -302,53 +270,53 @@ class _GrowingRun:
         count = len(self.run)
         return list(run[:count]) == self.run and [one for one in rounds if one.positions[-1] < count] == self._rounds
 
-    def add(self, message: Message, source: int, tokens: int, ended: Round | None, results: ToolResults | None) -> None:
-        """Add a message, and let rounds give way; ``ended`` is the round that it answers, ``results`` compresses."""
-        self._results = results
+    def add(self, message: Message, tokens: int, ended: Round | None) -> None:
+        """Add a message, and let rounds give way; ``ended`` is the round that it answers."""
         self.run.append(message)
-        self._ledger.add(message, source, tokens)
+        self._ledger.add(message, tokens)
         self._live.add(message)
-        self._whole += tokens
+        self._full_tokens += tokens
         if ended:
             self._rounds.append(ended)
         if self._ledger.is_over():
             self.give_way()
-        if ended:
-            self.call()
+        if ended and self._bill:
+            self.call(self._bill)
         self._peak = max(self._peak, self._ledger.tokens)
 
-    def shrunk(self, positions: range) -> ShrunkRun:
-        """Return what is sent of the run, which has these positions."""
-        folded, gone = tuple(positions[place] for place in self.folded), frozenset(self.folded[1:])
+    def shrunk(self) -> ShrunkRun:
+        """Return what is sent of the run."""
+        start, gone = self._start, frozenset(self.folded[1:])
         replaced = tuple(
-            (positions[place], message)
+            (start + place, message)
             for place, message in enumerate(self._ledger.messages)
             if message is not self.run[place] and place not in gone
         )
-        sent = (positions[place] for place in reversed(range(self.stable)) if place not in gone)
-        return ShrunkRun(folded, replaced, self._ledger.tokens, self._peak, next(sent, None))
+        stable = next((start + place for place in reversed(range(self.stable)) if place not in gone), None)
+        folded = tuple(start + place for place in self.folded)
+        return ShrunkRun(folded, replaced, self._ledger.tokens, self._peak, stable)
 
     def give_way(self) -> None:
         """Compress results, then fold rounds, the oldest first, until the run is within a share of its room.
 
         With a bill all old results become their pointers before: the prompt changes anyway.
         """
-        ledger, results, rounds, share = self._ledger, self._results, self._rounds, self._low_water
-        if self._bill and results:
-            self._age()
-            self._ask(results)
+        ledger, rounds, share = self._ledger, self._rounds, self._low_water
+        if self._bill:
+            self._ask()
             self._take(_POINTERS)
-        while results and self._compressed < len(rounds) and ledger.is_over(share):
-            age = len(rounds) - 1 - self._compressed
-            compress(ledger, results, rounds[self._compressed].positions[1:], age_rounds=age)
-            self._compressed += 1
-        costs = ledger.measures[1].costs
-        while self._counts.rounds < len(rounds) - 1 and ledger.is_over(share):
-            newest = sum(costs[place] for one in rounds[self._counts.rounds :] for place in one.all_positions)
+        while self.results and self._compressed_rounds < len(rounds) and ledger.is_over(share):
+            for place in rounds[self._compressed_rounds].positions[1:]:
+                if shorter := self._shorter(place, self._compressed_rounds):
+                    ledger.put(place, shorter)
+            self._compressed_rounds += 1
+        costs = ledger.measures[-1].costs
+        while self._folded_rounds < len(rounds) - 1 and ledger.is_over(share):
+            newest = sum(costs[place] for one in rounds[self._folded_rounds :] for place in one.all_positions)
             is_long = self._can_cut and len(rounds) > self._keep and newest > _NEWEST_SHARE * self._most
-            if self._counts.rounds >= len(rounds) - self._keep and not is_long:
+            if self._folded_rounds >= len(rounds) - self._keep and not is_long:
                 break
-            self._fold(rounds[self._counts.rounds])
+            self._fold()
         self._write()
         if ledger.tokens > self._most:
             self._cut()
@@ -359,12 +327,12 @@ class _GrowingRun:
         Each only where the run is still over what it may take without the past, the oldest first; without
         ``cut_results`` drop pointers and log alone.
         """
-        ledger, measure, rounds = self._ledger, self._ledger.measures[1], self._rounds
+        ledger, measure = self._ledger, self._ledger.measures[-1]
         room, measure.limit = measure.limit, self._most
         if self._can_cut:
             self._cut_results(RESULT_FLOORS)
-        while self._can_cut and self._counts.rounds < len(rounds) - 1 and ledger.is_over():
-            self._fold(rounds[self._counts.rounds])
+        while self._can_cut and self._folded_rounds < len(self._rounds) - 1 and ledger.is_over():
+            self._fold()
         self._write()
         if self.folded and ledger.is_over():
             drop_pointers(ledger, self.folded[0])
@@ -380,15 +348,15 @@ class _GrowingRun:
         results = [place for place in range(start, len(messages)) if messages[place].role == "tool"]
         cut_texts(self._ledger, results, locale=self._locale, floors=floors)
 
-    def _fold(self, one: Round) -> None:
+    def _fold(self) -> None:
         """Fold one more round; until the summary is written it counts as much as a full log."""
-        ledger = self._ledger
-        self._log.add([ledger.messages[place] for place in (*one.narration, one.positions[0])])
+        ledger, one = self._ledger, self._rounds[self._folded_rounds]
+        self._log.add([ledger.messages[one.positions[0]]])
         ledger.drop(one.all_positions)
+        self._folded_rounds += 1
         self.folded += one.all_positions
         self._unwritten += one.all_positions
-        self._counts = self._counts.plus(Counts(1, one.calls))
-        ledger.measures[1].put(self.folded[0], max(0, round(_LOG_SHARE * self._most)))
+        ledger.measures[-1].put(self.folded[0], max(0, round(_LOG_SHARE * self._most)))
 
     def _write(self) -> None:
         """Write the summary: pointers in what was sent, the log of calls, and identifiers that are still alive."""
@@ -397,30 +365,30 @@ class _GrowingRun:
             places = dict.fromkeys((self.folded[0], *self._unwritten))
             pointers = our_pointers([ledger.messages[place] for place in places], self._memory)
             body = self._log.text(pointers, identifiers=self._live.of(self.folded), room=_LOG_SHARE * self._most)
-            ledger.put(self.folded[0], summary_of(self._counts, self._locale, pointers=pointers, body=body))
+            counts = Counts(self._folded_rounds, sum(one.calls for one in self._rounds[: self._folded_rounds]))
+            ledger.put(self.folded[0], summary_of(counts, self._locale, pointers=pointers, body=body))
             self._unwritten = []
 
-    def call(self) -> None:
+    def call(self, bill: RunBill) -> None:
         """Let the model be called after these rounds: compress where that pays.
 
         A result is compressed as soon as that pays. Where the promise does not allow it, its pointers alone stay: that
         makes the smaller prompt that has to be written.
         """
-        ledger, bill, results = self._ledger, self._bill, self._results
-        if bill is None or results is None:
-            return
-        self._age()
+        ledger, costs = self._ledger, self._ledger.measures[-1].costs
         self.stable = self._settled_before
-        bill.begin_call(bill.before + self._whole)
+        bill.begin_call(bill.before + self._full_tokens)
         tokens, same = bill.before + ledger.tokens, bill.before + ledger.same_tokens
         if same < tokens:
-            self._recount()
-        while self._old:
-            is_known = self._old[-1].offers is not None
+            self._settle()
+        while gains := self._gains(_COMPRESSED):
+            newest = max(gains)
+            is_known = self._rounds[newest].positions[1] in self._offers
             least = 0 if is_known else bill.smallest  # the best that may come
-            sizes = [max(least, tokens - gain) for gain in self._gains]
-            settled = min(same, tokens - sum(ledger.measures[1].costs[self._settled :]))
-            pays = bill.pays(tokens, sizes[_COMPRESSED], same=same, smaller_same=settled, carried=self._carried)
+            sizes = [max(least, tokens - sum(self._gains(form).values())) for form in (_COMPRESSED, _POINTERS)]
+            carried = sum(gain * (self._old - 1 - number) for number, gain in gains.items())
+            settled = min(same, tokens - sum(costs[self._settled :]))
+            pays = bill.pays(tokens, sizes[_COMPRESSED], same=same, smaller_same=settled, carried=carried)
             forms = [form for form, size in enumerate(sizes) if pays and bill.allows(size, smaller_same=settled)]
             if not forms:
                 break
@@ -428,51 +396,57 @@ class _GrowingRun:
                 self._take(forms[0])
                 same = settled
             else:
-                self._ask(results)
+                self._ask()
         bill.end_call(bill.before + ledger.tokens, same=same)
         ledger.note()
         self._settled_before = self._settled
 
-    def _age(self) -> None:
-        """Note which rounds are old by now."""
-        while self._newest < len(self._rounds) - 1 - self._keep:
-            self._newest += 1
-            self._carried += self._gains[_COMPRESSED]
-            old = _OldRound(self._newest, self._rounds[self._newest].positions[1:])
-            at_best = old.gain(self._ledger.measures[1].costs)
-            self._gains = [gain + at_best for gain in self._gains]
-            self._old.append(old)
+    @property
+    def _old(self) -> int:
+        """How many rounds are old by now: their results may give way to save money."""
+        return max(0, len(self._rounds) - self._keep)
 
-    def _ask(self, results: ToolResults) -> None:
+    def _gains(self, form: int) -> dict[int, int]:
+        """Return how many tokens old rounds save in a form, by number; at best, before the compressor was asked."""
+        costs = self._ledger.measures[-1].costs
+
+        def gain(place: int) -> int:
+            return max(0, costs[place] - (self._offers[place][form][1] if place in self._offers else 0))
+
+        gains = {at: sum(map(gain, self._rounds[at].positions[1:])) for at in range(self._done, self._old)}
+        return {number: tokens for number, tokens in gains.items() if tokens}
+
+    def _ask(self) -> None:
         """Ask the compressor for the old results; what no pointer leads back to stays."""
-        ledger = self._ledger
-        for old in self._old:
-            if old.offers is None:
-                old.offers = {}
-                age = self._newest + self._keep - old.number
-                for place in old.places:
-                    shorter = compressed(ledger, results, place, age_rounds=age)
+        for number in self._gains(_COMPRESSED):
+            for place in self._rounds[number].positions[1:]:
+                if place not in self._offers:
+                    forms = [self._ledger.messages[place]] * 2
+                    shorter = self._shorter(place, number)
                     if shorter and our_pointers([shorter], self._memory):
                         lines = [line for line in shorter.text.split("\n") if pointers_in(line)]
-                        forms = shorter, with_text(shorter, "\n".join(lines))
-                        old.offers[place] = tuple((form, ledger.measures[1].cost(form)) for form in forms)
-        self._recount()
+                        forms = [shorter, with_text(shorter, "\n".join(lines))]
+                    self._offers[place] = tuple((form, self._ledger.measures[-1].cost(form)) for form in forms)
+        self._settle()
 
-    def _recount(self) -> None:
-        """Leave out the rounds that save nothing any more, and recount what the others save."""
-        costs = self._ledger.measures[1].costs
-        while self._old and not self._old[0].gain(costs):
-            self._settled = self._old.pop(0).places[-1] + 1
-        self._old = [old for old in self._old if old.gain(costs)]
-        self._gains = [sum(old.gain(costs, form) for old in self._old) for form in (_COMPRESSED, _POINTERS)]
-        self._carried = sum(old.gain(costs) * (self._newest - old.number) for old in self._old)
+    def _shorter(self, place: int, number: int) -> Message | None:
+        """Return the result in a place, of a round, compressed; None if that does not make it cost less."""
+        if self.results is None:
+            return None
+        age = len(self._rounds) - 1 - number
+        return compressed(self._ledger, self.results, place, position=self._start + place, age_rounds=age)
+
+    def _settle(self) -> None:
+        """Leave out the oldest rounds that save nothing any more."""
+        first = min(self._gains(_COMPRESSED), default=self._old)
+        if first > self._done:
+            self._done, self._settled = first, self._rounds[first - 1].positions[-1] + 1
 
     def _take(self, form: int) -> None:
-        for old in self._old:
-            for place, forms in (old.offers or {}).items():
-                message, tokens = forms[form]
-                if tokens < self._ledger.measures[1].costs[place]:
+        for number in self._gains(_COMPRESSED):
+            for place in self._rounds[number].positions[1:]:
+                message, tokens = self._offers[place][form]
+                if tokens < self._ledger.measures[-1].costs[place]:
                     self._ledger.put(place, message)
-            self._settled = old.places[-1] + 1
-        self._old = []
-        self._recount()
+            self._settled = self._rounds[number].positions[-1] + 1
+        self._done = self._old

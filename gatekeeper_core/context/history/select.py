@@ -7,8 +7,7 @@
     query ──explain──> turns by value, cuts ──floor, limit──> HistoryView(kept positions, replaced, status, reason)
 
 The head (system messages before the first user message), pinned messages and the current turn are always sent; of the
-past, turns that fit in what the budget leaves. The view holds positions; a long message of a past turn may be replaced
-by a copy that is cut to the sentences that matter. The caller's own objects never change.
+past, turns that fit in what the budget leaves. The caller's own objects never change.
 
 The past is chosen with the room at the beginning of the current turn, before the model called its first tool, and
 only shrinks while that turn grows. So every step of a run makes the same choice, even if another process resumes it.
@@ -16,21 +15,20 @@ only shrinks while that turn grows. So every step of a run makes the same choice
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from os.path import basename
 from traceback import walk_tb
 from typing import TYPE_CHECKING, Any, cast
 
 from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.context.history.account import Costs, ThreadAccount
-from gatekeeper_core.context.history.digests import PastDigests, digest_past, with_digests
+from gatekeeper_core.context.history.digests import digest_past, with_digests
 from gatekeeper_core.context.history.pins import Pins, check_pins, has_observations, instructions_in, positions_of
 from gatekeeper_core.context.history.reading import History, read_history, with_pins
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.strategies import (
     HistoryConfig,
     Strategy,
-    budget_for_window,
     choose_past,
     has_tool_calls,
     newest_turns,
@@ -39,13 +37,13 @@ from gatekeeper_core.context.history.strategies import (
     without_loose_questions,
 )
 from gatekeeper_core.context.history.view import DIGESTS, HistoryView, ThreadState
+from gatekeeper_core.errors import check_type
 from gatekeeper_core.events import PAST
 from gatekeeper_core.messages import Message
 from gatekeeper_core.observation import stage
-from gatekeeper_core.pricing.policy import PromptPolicy
 from gatekeeper_core.pricing.prices import UNKNOWN
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_core.tokens import check_tokens, count_message, count_messages
+from gatekeeper_core.tokens import check_tokens, count_messages
 
 if TYPE_CHECKING:
     from gatekeeper_core.native.reading import NativeMessages
@@ -113,38 +111,25 @@ def select_history(
         config, token_budget=token_budget, strategy=strategy, coverage=coverage, keep_newest=keep_newest
     )
     gatekeeper = ContextGatekeeper() if gatekeeper is None else gatekeeper
-    arguments: tuple[tuple[str, object, Any, str], ...] = (
-        ("messages", messages, Sequence, "a list of messages or dicts, [] for a new conversation"),
-        ("gatekeeper", gatekeeper, ContextGatekeeper, "a ContextGatekeeper"),
-        ("state", state, ThreadState | None, "a ThreadState or None"),
-    )
-    for name, value, kinds, expected in arguments:
-        if isinstance(value, (str, bytes)) or not isinstance(value, kinds):
-            raise TypeError(f"{name} must be {expected}, got {type(value).__name__}")
+    given: object = messages
+    if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):
+        expected = "a list of messages or dicts, [] for a new conversation"
+        raise TypeError(f"messages must be {expected}, got {type(given).__name__}")
+    check_type("gatekeeper", gatekeeper, ContextGatekeeper)
+    check_type("state", state, ThreadState, None)
     check_tokens("fixed_tokens", fixed_tokens)
     places: list[Sequence[int]] = []
     for name, pins in (("pinned", pinned), ("exclude", exclude)):
         check_pins(name, pins, count=len(messages))
         places.append(positions_of(messages, pins))
     native, ours = None, cast("Sequence[Message]", messages)
-    notes: Collection[int] = ()
     if messages and isinstance(messages[0], Mapping):
         from gatekeeper_core.native.reading import read_native  # here, because builder and adapters have our messages
 
         native = read_native(cast("Sequence[Mapping[str, Any]]", messages))
-        ours, notes = native.messages, native.settings
+        ours = native.messages
         places = [sorted({place for at in positions for place in native.of_item(at)}) for positions in places]
-        if state and state.view:  # the messages that it changed, in our form
-            replaced = []
-            for position, item in state.view.replaced:
-                changed = [one.message for one in native.format.read([item])]
-                if len(changed) == len(native.of_item(position)):
-                    both = zip(native.of_item(position), changed, strict=True)
-                    replaced += [(at, message) for at, message in both if message.text != ours[at].text]
-            state = state._replace(view=state.view._replace(replaced=tuple(replaced)))
-    for at, message in enumerate(ours):
-        if not isinstance(message, Message):
-            raise TypeError(f"messages[{at}] must be a Message, got {type(message).__name__}")
+    notes = native.settings if native else ()
     view = select_past(
         read_history(ours, query=query, notes=notes, pinned=places[0], exclude=places[1]),
         gatekeeper=gatekeeper,
@@ -152,26 +137,26 @@ def select_history(
         request=HistoryRequest(fixed_tokens=fixed_tokens),
         state=state,
     )
-    return view if native is None else native_view(native, view)
+    return native_view(native, view) if native else view
 
 
 def native_view(native: NativeMessages, view: HistoryView) -> HistoryView:
-    """Return the view of our messages as one of the list in a provider's format that they were read from."""
+    """Return the view of our messages as one of the list in a provider's format that they were read from.
+
+    The state for the next call stays one of our messages.
+    """
     sent = native.sent(frozenset(view.kept), dict(view.replaced))
-    places, bill = range(len(native.items)), view.bill
+    places, folded, pinned, bill = range(len(native.items)), frozenset(view.folded), frozenset(view.pinned), view.bill
     if bill and bill.body_end is not None:
         bill = bill._replace(body_end=native.spans[bill.body_end][1] - 1)
-    folded, pinned = frozenset(view.folded), frozenset(view.pinned)
-    outer = view._replace(
+    return view._replace(
         bill=bill,
         sizes=view.sizes._replace(message_count=len(native.items)),
         kept=tuple(sent),
         replaced=tuple((at, item) for at, item in sent.items() if item is not native.items[at]),
         folded=tuple(at for at in places if folded and folded.issuperset(native.of_item(at))),
         pinned=tuple(at for at in places if pinned and not pinned.isdisjoint(native.of_item(at))),
-        state=None,
     )
-    return outer._replace(state=view.state and view.state._replace(view=outer))
 
 
 def select_past(
@@ -189,44 +174,35 @@ def select_past(
     ``opening`` is the framework's object that opened the current turn.
     """
     with stage(PAST) as seen:
-        budget = config.token_budget or budget_for_window(request.window_tokens)
-        fixed_tokens = request.fixed_tokens + config.reserve_tokens
         has_observed = has_observations([*history.past, *filter(None, [history.current])])
         in_an_agent = has_observed or has_tool_calls(message for turn in history.past for message in turn.messages)
         config = with_defaults(config, in_an_agent=in_an_agent)
-        if state is None and config.strategy == "cache":
-            state = ThreadState()
-        policy = None
-        if state is not None and config.strategy != "window":
-            policy = PromptPolicy(
-                prices=config.prices or request.prices or UNKNOWN,
-                state=state.policy,
-                now=state.now,
-                is_thrifty=config.strategy != "cache",
-            )
-        before = state.view if state else None
-        previous = before if state and state.is_same_run(history, opening) else None
-        rest = (gatekeeper, config.run, budget, fixed_tokens, policy.prices if policy else None, request)
+        has_state = state is not None or config.strategy == "cache"
+        state = state or ThreadState()
+        has_account = has_state and config.strategy != "window"
+        before = state.view
+        previous = before if state.is_same_run(history, opening) else None
+        rest = (gatekeeper, config, request, config.prices or request.prices or UNKNOWN if has_account else None)
         costs = Costs(history, *rest)
         # In its first run an agent shows only when it calls a tool; then the task stays if the step before sent it.
-        has_task = in_an_agent or (
-            previous is not None and any(turn.start in previous.kept for turn in history.past[:1])
-        )
-        pinned = _with_instructions(
-            history, config, costs.room_at_start, gatekeeper, has_task=has_task, has_observed=has_observed
-        )
+        has_task = in_an_agent or bool(previous and any(turn.start in previous.kept for turn in history.past[:1]))
+        pinned = _with_instructions(costs, has_task=has_task, has_observed=has_observed)
         if pinned is not history:
             history, costs = pinned, Costs(pinned, *rest)
-        below = config.passthrough_below or 0
-        account = ThreadAccount(policy, costs, request, small_below=below) if policy else None
-        chosen = _chosen_before(previous, history) if previous else None
+        account = ThreadAccount(costs, state) if has_account else None
+        chosen = None
+        if previous:  # each step decides again whether anything fits
+            status = "selected" if previous.status in ("nothing_fits", "over_budget") else previous.status
+            stop = history.past[-1].stop if history.past else 0
+            replaced = tuple(each for each in previous.replaced if each[0] < stop)
+            chosen = previous._replace(status=status, replaced=replaced, folded=(), bill=None, state=None)
         coverage = gatekeeper.config.coverage if config.coverage is None else config.coverage
         try:
             gatekeeper.sync(history.past)
             costs.set_past(gatekeeper.turn_tokens)
-            past = _past_digests(history, costs, config, gatekeeper) if in_an_agent else None
-            if policy and past:
-                policy.is_thrifty = True  # turns that give way end the body that the provider has cached
+            past = digest_past(costs, gatekeeper) if in_an_agent else None
+            if account and past:
+                account.policy.is_thrifty = True  # turns that give way end the body that the provider has cached
             chosen = chosen or choose_past(
                 history,
                 gatekeeper,
@@ -241,7 +217,7 @@ def select_past(
             if past:
                 can_recall = request.can_recall and not has_observed  # then the question is an observation
                 recall_tokens = costs.room_at_start // _RECALLED_PART if can_recall else 0
-                chosen = with_digests(chosen, past, history, recall_tokens=recall_tokens, token_counter=costs.counter)
+                chosen = with_digests(chosen, past, costs, recall_tokens=recall_tokens)
         except Exception as error:
             if config.on_error == "raise":
                 raise
@@ -257,70 +233,30 @@ def select_past(
         earlier = previous if chosen.reason != DIGESTS else None  # digests may have become more since
         view = costs.view(chosen, chosen_tokens=earlier.sizes.chosen_tokens if earlier else None)
         if account:
-            view = account.billed(view, previous, before=state)
-        if state is not None:
+            view = account.billed(view, previous)
+        if has_state:
             latest = None if view.status == "fallback" else history  # after a failure the next call starts from nothing
             view = view._replace(state=ThreadState(account.state if account else state.policy, latest, view, opening))
         seen.tell(view.facts)
     return view
 
 
-def _past_digests(
-    history: History, costs: Costs, config: HistoryConfig, gatekeeper: ContextGatekeeper
-) -> PastDigests | None:
-    """Return the past turns of an agent that give way; None if no message can be sent in another form."""
-    if config.run is None or config.strategy == "window":
-        return None
-    room = costs.room_at_start + costs.question + costs.pinned
-    # ``cache`` promises a bill, and each time that turns give way early is paid at once.
-    most = config.passthrough_below if config.strategy == "gate" else None
-    return digest_past(
-        history,
-        costs,
-        room=room,
-        most=min(room, most or room),
-        keep_newest=config.keep_newest or 0,
-        gatekeeper=gatekeeper,
-        memory=config.run.memory,
-    )
-
-
-def _with_instructions(
-    history: History,
-    config: HistoryConfig,
-    room: int,
-    gatekeeper: ContextGatekeeper,
-    *,
-    has_task: bool,
-    has_observed: bool,
-) -> History:
+def _with_instructions(costs: Costs, *, has_task: bool, has_observed: bool) -> History:
     """Return a conversation with its instructions as pins, as far as they fit in their part of the room."""
+    history, config = costs.history, costs.config
     strategies = ("gate", "fill", "cache") if has_task else ("gate", "fill")
     if not config.pin_instructions or config.strategy not in strategies:
         return history
     trim = config.gatekeeper is None or config.gatekeeper.trim
-    most = room // _INSTRUCTIONS_PART
-    instructions = instructions_in(history.past, gatekeeper.derived, in_an_agent=has_task)
+    room, most = costs.room_at_start, costs.room_at_start // _INSTRUCTIONS_PART
+    instructions = instructions_in(history.past, costs.kept, in_an_agent=has_task)
     for at in instructions:
         pinned = with_pins(history, [at], trim=trim)
-        new = (pin for place, pin in pinned.pinned if place not in dict(history.pinned))
-        tokens = sum(count_message(pin, token_counter=gatekeeper.token_counter) for pin in new)
+        new = [pin for place, pin in pinned.pinned if place not in dict(history.pinned)]
+        tokens = count_messages(new, token_counter=costs.counter)
         is_task = has_task and at == instructions[0]
         if tokens <= (room if is_task and has_observed else most):
             history, most = pinned, min(most, room - tokens) if is_task and has_observed else most - tokens
         elif not is_task:
             break
     return history
-
-
-def _chosen_before(view: HistoryView, history: History) -> HistoryView:
-    """Return what an earlier step of the run chose of the past; each step decides again whether anything fits."""
-    past, status = history.past, view.status
-    return HistoryView(
-        status="selected" if status in ("nothing_fits", "over_budget") else status,
-        reason=view.reason,
-        turns=tuple(turn for turn in view.turns if turn < len(past)),
-        selection=view.selection,
-        replaced=tuple((at, message) for at, message in view.replaced if past and at < past[-1].stop),
-        recalled_text=view.recalled_text,
-    )

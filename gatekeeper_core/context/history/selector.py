@@ -1,7 +1,6 @@
 """One selector for the histories of many threads, in the message class of any framework.
 
 Adapters translate the messages; the selector keeps the state between calls, notices when a run goes on, and reports.
-The thread that was used longest ago is dropped first, and a copy starts empty.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ _COMPARED_QUESTIONS = 20
 _NAMELESS = 16
 """Conversations without a name that may open alike and go on side by side. Source: ours."""
 
-_SETTINGS = "_read _write _config _count _budget_setting _clock _states _encoder _pinned _exclude"
+_SETTINGS = "_read _write config _count _budget_setting _clock _states _encoder _pinned _exclude"
 """The attributes that a copy keeps."""
 
 
@@ -64,7 +63,6 @@ class ThreadEntry:
     """One thread of a selector. Hold the lock for the length of a call.
 
     Attributes:
-        config: the settings, with the name of the thread.
         lock: one call at a time.
         messages: the messages of the last call.
         gatekeeper: the index over the past turns, None before the first selection.
@@ -75,8 +73,7 @@ class ThreadEntry:
         reported: events that are reported once for a thread.
     """
 
-    def __init__(self, config: HistoryConfig) -> None:
-        self.config = config
+    def __init__(self) -> None:
         self.lock = threading.Lock()
         self.messages: tuple[Message, ...] = ()
         self.gatekeeper: ContextGatekeeper | None = None
@@ -105,15 +102,17 @@ class ThreadSelector(Generic[Item]):
         budget_setting: the caller's name for the budget; a warning names it, once, if the budget has no room for any
             turn, or is a guess because the model's window is unknown. None: no warning.
         clock: returns the time in seconds, to tell whether a provider's cache is cold.
-        states: stores the policy's state of named threads, so that another process goes on with the same prompt; None:
-            it stays in this object. If the store fails, the thread goes on with this object's state, and a warning is
-            logged.
+        states: stores the policy's state of named threads, so that another process goes on with the same prompt. If it
+            fails, a warning is logged. None, or then: the state stays in this object.
         embedder: returns vectors of texts, to find turns that share no word with the question; several selectors may
-            share a ``TextEncoder``. A long new history is embedded over several calls, as the time of one allows, the
-            newest turns first; where vectors fail or are late, words decide. None: words alone.
-        pinned: messages that are always sent, by position, by id, or a function of a message of the framework; see
-            ``select_history``. A position beyond the end of a list is ignored.
+            share a ``TextEncoder``. A long new history is embedded over several calls, the newest turns first. Where
+            vectors are missing, words decide.
+        pinned: messages that are always sent; see ``select_history``. A position beyond the end of a list is ignored.
         exclude: messages that are never sent, likewise.
+
+    Attributes:
+        config: the settings; without ``write`` nothing is cut and no run is made smaller.
+        last_view: the latest view, whatever the thread; None before the first.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -124,12 +123,6 @@ class ThreadSelector(Generic[Item]):
     >>> selector.view_of("t1") is selector.last_view
     True
     """
-
-    _process: int
-    _entries: LruCache[tuple[str, Hashable], ThreadEntry]
-    _last_view: HistoryView | None
-    _warned: frozenset[Event]
-    _nameless: int
 
     def __init__(
         self,
@@ -155,7 +148,7 @@ class ThreadSelector(Generic[Item]):
         config = config or HistoryConfig()
         if write is None:  # no message can be sent in another form
             config = replace(config, run=None, gatekeeper=replace(config.gatekeeper or GatekeeperConfig(), trim=False))
-        self._config = config
+        self.config = config
         self._count = checked_counter(token_counter)
         self._budget_setting = budget_setting
         self._clock = clock
@@ -164,15 +157,12 @@ class ThreadSelector(Generic[Item]):
         self._encoder = encoder_of(embedder)
         self._forget()
 
-    @property
-    def config(self) -> HistoryConfig:
-        """The settings; without ``write`` nothing is cut and no run is made smaller."""
-        return self._config
-
-    @property
-    def last_view(self) -> HistoryView | None:
-        """The latest view, whatever the thread; None before the first."""
-        return self._last_view
+    def _forget(self) -> None:
+        self._entries: LruCache[tuple[str, Hashable], ThreadEntry] = LruCache(max_entries=self.config.max_threads)
+        self.last_view: HistoryView | None = None
+        self._warned: frozenset[Event] = frozenset()
+        self._nameless = 0
+        self._process = os.getpid()
 
     def view_of(self, thread: Hashable, *, tenant: str = "default") -> HistoryView | None:
         """Return the latest view of a thread, None for an unknown thread."""
@@ -192,7 +182,7 @@ class ThreadSelector(Generic[Item]):
         ``NOTHING_EARLIER`` for a thread that is unknown or has no name, and in shadow mode, which sends everything.
         """
         state = None if thread is None else self._threads.peek((tenant, thread))
-        if state is None or self._config.shadow:
+        if state is None or self.config.shadow:
             return NOTHING_EARLIER
         with state.lock:
             last = state.last
@@ -238,14 +228,14 @@ class ThreadSelector(Generic[Item]):
         with stage(HISTORY, thread=thread_name(thread)) as seen:
             messages = tuple(map(self._read, items))
             key = (tenant, self.name_of(messages, tenant=tenant) if thread is None else thread)
-            run = self._config.run
+            run = self.config.run
             if run and run.compress_result:  # with the name of the thread
                 named = ThreadCompressor(run.compress_result, thread_name(thread), tenant)
                 run = replace(run, compress_result=named)
-            state = self._threads.get_or_put(key, lambda: ThreadEntry(replace(self._config, run=run)))
+            config = config or replace(self.config, run=run)
+            state = self._threads.get_or_put(key, ThreadEntry)
             with state.lock:
                 try:
-                    config = config or state.config
                     state.prices = config.prices or request.prices or UNKNOWN
                     can_recall = request.can_recall and self._write is not None
                     call = replace(request, prices=state.prices, notes=tuple(request.notes), can_recall=can_recall)
@@ -264,8 +254,8 @@ class ThreadSelector(Generic[Item]):
                     raise
                 self._report_once(view, state, config, is_guess=not (config.token_budget or request.window_tokens))
                 level: Level = "WARNING" if view.status in _ALARMING else "INFO"
-                seen.tell(lambda: {**view.facts(), "shadow": self._config.shadow}, level=level)
-        self._last_view = view
+                seen.tell(lambda: {**view.facts(), "shadow": self.config.shadow}, level=level)
+        self.last_view = view
         return view
 
     def report(
@@ -277,7 +267,7 @@ class ThreadSelector(Generic[Item]):
         """
         name = self.name_of(tuple(map(self._read, items)), tenant=tenant) if thread is None else thread
         state = self._threads.peek((tenant, name))
-        if state is None or self._config.shadow:
+        if state is None or self.config.shadow:
             return
         with state.lock, self._shared(thread, tenant, state):
             policy = PromptPolicy(prices=state.prices, state=state.last.policy)
@@ -294,7 +284,7 @@ class ThreadSelector(Generic[Item]):
     def name_of(self, messages: tuple[Message, ...], *, tenant: str = "default") -> Hashable:
         """Return a name for a conversation without one: that of the last call whose messages these begin with.
 
-        So conversations that open alike share nothing. After an edit of its last question one starts from nothing.
+        So conversations that open alike share nothing.
         """
         opening = next((message.text for message in messages if message.role == "user"), None)
         free = None
@@ -316,7 +306,7 @@ class ThreadSelector(Generic[Item]):
 
     def kept(self, items: Sequence[Item], view: HistoryView) -> list[Item]:
         """Return the messages of a view, in shadow mode all of them: the caller's own, but for what is replaced."""
-        if self._config.shadow:
+        if self.config.shadow:
             return list(items)
         write, replaced = self._write, dict(view.replaced)
         return [write(items[at], replaced[at]) if write and at in replaced else items[at] for at in view.kept]
@@ -348,7 +338,7 @@ class ThreadSelector(Generic[Item]):
         )
         if state.gatekeeper is None:  # each call brings its budget along
             state.gatekeeper = ContextGatekeeper(
-                config=self._config.gatekeeper, token_counter=self._count, embedder=self._encoder
+                config=self.config.gatekeeper, token_counter=self._count, embedder=self._encoder
             )
         view = select_past(
             history,
@@ -392,7 +382,7 @@ class ThreadSelector(Generic[Item]):
             tell(STATE_LOST, error=type(error).__name__)
 
     def _report_once(self, view: HistoryView, state: ThreadEntry, config: HistoryConfig, *, is_guess: bool) -> None:
-        """Report what is said once of a selector (a budget that is a guess or too small) or of a thread."""
+        """Report what is reported once for a selector (a budget that is a guess or too small) or for a thread."""
         setting, budget = self._budget_setting, view.budget_tokens
         if setting and is_guess and WINDOW_UNKNOWN not in self._warned:
             self._warned |= {WINDOW_UNKNOWN}
@@ -404,12 +394,12 @@ class ThreadSelector(Generic[Item]):
             if 0 < needed >= budget_within(self._count, budget):
                 self._warned |= {NO_ROOM}
                 tell(NO_ROOM, setting=setting, needed_tokens=needed, budget_tokens=budget)
-        if view.left_out and LEFT_OUT not in state.reported and not self._config.shadow:
+        if view.left_out and LEFT_OUT not in state.reported and not self.config.shadow:
             state.reported.add(LEFT_OUT)
             spans = []
-            for _, run in groupby(enumerate(view.left_out), key=lambda pair: pair[1] - pair[0]):
-                (_, first), *further = run
-                spans.append(f"{first}-{further[-1][1]}" if further else str(first))
+            for _, span in groupby(enumerate(view.left_out), key=lambda pair: pair[1] - pair[0]):
+                ids = [turn for _, turn in span]
+                spans.append(f"{ids[0]}-{ids[-1]}" if ids[1:] else str(ids[0]))
             tell(
                 LEFT_OUT,
                 turns_left_out=len(view.left_out),
@@ -428,13 +418,6 @@ class ThreadSelector(Generic[Item]):
                 tell(CHEAPER, strategy=config.strategy, cheaper=cheaper, cheaper_dollars=dollars, paid_dollars=paid)
 
     # --- copies -----------------------------------------------------------------------------------------------------
-
-    def _forget(self) -> None:
-        self._entries = LruCache(max_entries=self._config.max_threads)
-        self._last_view = None
-        self._warned = frozenset()
-        self._nameless = 0
-        self._process = os.getpid()
 
     @property
     def _threads(self) -> LruCache[tuple[str, Hashable], ThreadEntry]:

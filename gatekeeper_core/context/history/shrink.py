@@ -1,8 +1,4 @@
-"""The engine that makes messages smaller: compress results, fold rounds, cut texts, drop pointers.
-
-::
-
-    messages ──> 1 compress tool results ──> 2 fold the oldest into one summary ──> 3 cut texts ──> 4 trim the summary
+"""The engine that makes messages smaller: compress results, fold rounds, cut texts, trim the summary.
 
 Each step is taken where the one before was not enough, and no further than it must. Three entries decide which messages
 may go: ``tool_loop``, ``conversation`` and ``run``.
@@ -11,9 +7,9 @@ may go: ``tool_loop``, ``conversation`` and ``run``.
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
 from collections.abc import Collection, Container, Iterable, Sequence
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
 
 from gatekeeper_core.context.history.ledger import CountedMessages, cut
 from gatekeeper_core.context.history.rounds import (
@@ -28,8 +24,9 @@ from gatekeeper_core.context.history.rounds import (
 from gatekeeper_core.context.history.summarizer import PlainSummarizer, Summarizer
 from gatekeeper_core.context.tool_results.context import ToolResults
 from gatekeeper_core.context.tool_results.pointers import pointers_in
-from gatekeeper_core.messages import Message, common_beginning, conversation_locale, is_summary
+from gatekeeper_core.messages import Message, common_beginning, is_summary
 from gatekeeper_core.text import Locale
+from gatekeeper_core.tokens import count_messages
 
 Strategy = Literal["none", "summary", "aggressive", "truncate"]
 
@@ -79,67 +76,53 @@ class Compaction(NamedTuple):
         """Whether a cache of the prefix is lost from ``same_beginning`` on."""
         return self.strategy != "none"
 
-    def facts(self) -> dict[str, Any]:
-        """Return flat JSON-ready facts for logs: counts, never text."""
-        left_out = ("messages", "sources")
-        facts = {name: value for name, value in self._asdict().items() if name not in left_out}
-        return {**facts, "message_count": len(self.messages), "prefix_changed": self.prefix_changed}
 
-
+@dataclass(slots=True)
 class Shrinking:
     """A list of messages on its way below its limits, and what was done to it.
 
-    Args:
+    Attributes:
         messages: the caller's messages.
-        ledger: their books. Compressing and cutting change them; folding takes new ones.
-        locale: language of a summary, see ``fold_rounds``, as the next two.
+        ledger: their books. Cutting changes them; folding takes new ones.
+        locale: language of a summary, as for ``fold_rounds``, as the next two.
         working_memory: has the pointers that stay.
         summarizer: writes more than a placeholder.
+        shortened: messages whose text was compressed or cut.
     """
 
-    __slots__ = ("_before", "_folding", "_messages", "_summarizer", "ledger", "locale", "shortened", "working_memory")
+    messages: Sequence[Message]
+    ledger: CountedMessages
+    locale: Locale
+    working_memory: Container[str] | None
+    summarizer: Summarizer | PlainSummarizer | None = None
+    shortened: int = 0
+    _folding: Folding | None = field(init=False, default=None)
+    _tokens_before: int = field(init=False)
 
-    def __init__(
-        self,
-        messages: Sequence[Message],
-        ledger: CountedMessages,
-        *,
-        locale: Locale | None,
-        working_memory: Container[str] | None,
-        summarizer: Summarizer | PlainSummarizer | None = None,
-    ) -> None:
-        self.ledger = ledger
-        self._messages = messages
-        self._before = ledger.chars, ledger.tokens
-        self.locale = locale or conversation_locale(messages)
-        self.working_memory = working_memory
-        self._summarizer = summarizer
-        self._folding: Folding | None = None
-        self.shortened = 0
+    def __post_init__(self) -> None:
+        self._tokens_before = self.ledger.tokens
 
     def fold(self, rounds: Sequence[Round], *, others: Collection[int] = ()) -> None:
         """Fold rounds, and messages in other places, into a summary; it is trimmed where this holds the limits."""
-        ledger, measure = self.ledger, self.ledger.measures[1]
+        ledger, measure = self.ledger, self.ledger.measures[-1]
         folding = fold(ledger.messages, rounds, locale=self.locale, working_memory=self.working_memory, others=others)
-        self.ledger = ledger.folded(folding.messages, folding.sources)
-        if self._summarizer is not None:
-            room = measure.limit - self.ledger.tokens
+        full = ledger.folded(folding.messages, folding.sources)
+        if self.summarizer is not None:
+            room = measure.limit - full.tokens
             folding = with_summary(
                 folding,
                 ledger.messages,
-                summarizer=self._summarizer,
+                summarizer=self.summarizer,
                 token_counter=measure.counter,
                 locale=self.locale,
                 room=room if room >= 0 else math.inf,  # what stays is over the limit alone: it may be cut yet
             )
-            self.ledger = ledger.folded(folding.messages, folding.sources)
-        self._folding = folding
+            full = ledger.folded(folding.messages, folding.sources)
+        self.ledger, self._folding = ledger.folded(folding.messages, folding.sources), folding
         if self.ledger.is_over():
-            before = self.ledger
-            self.ledger = ledger.folded(folding.messages, folding.sources)
             self.trim()
             if self.ledger.is_over():
-                self.ledger, self._folding = before, folding
+                self.ledger, self._folding = full, folding
 
     def cut(self, places: Iterable[int], *, share: float = 1.0, floors: Sequence[int] = (0, 0)) -> None:
         """Cut texts as :func:`cut_texts` does."""
@@ -153,7 +136,7 @@ class Shrinking:
         for place in places:
             if pointers and self.ledger.is_over():
                 drop_pointers(self.ledger, place)
-        if self._folding and self._summarizer and not self._folding.failure:
+        if self._folding and self.summarizer and not self._folding.failure:
             self._folding = self._folding._replace(failure="too_long")
 
     def without_summary(self) -> None:
@@ -163,7 +146,7 @@ class Shrinking:
 
     def compaction(self, strategy: Strategy) -> Compaction:
         """Return what became of the messages."""
-        ledger, folding = self.ledger, self._folding
+        ledger, messages, folding = self.ledger, list(self.messages), self._folding
         return Compaction(
             messages=ledger.messages,
             sources=tuple(ledger.sources),
@@ -172,32 +155,22 @@ class Shrinking:
             calls_folded=folding.counts.calls if folding else 0,
             calls_total=counts_in(ledger.messages).calls,
             results_shortened=self.shortened,
-            tokens_before=self._before[1],
+            tokens_before=self._tokens_before,
             tokens_after=ledger.tokens,
-            chars_before=self._before[0],
-            chars_after=ledger.chars,
-            same_beginning=common_beginning(list(self._messages), ledger.messages),
+            chars_before=count_messages(messages, token_counter=len),
+            chars_after=count_messages(ledger.messages, token_counter=len),
+            same_beginning=common_beginning(messages, ledger.messages),
             over_limit=ledger.is_over(),
             failure=folding.failure if folding else "",
         )
 
 
-def compress(ledger: CountedMessages, results: ToolResults, places: Iterable[int], *, age_rounds: int) -> int:
-    """Compress the tool results in these places where that makes them cost less; return how many."""
-    count = 0
-    for place in places:
-        if shorter := compressed(ledger, results, place, age_rounds=age_rounds):
-            ledger.put(place, shorter)
-            count += 1
-    return count
-
-
-def compressed(ledger: CountedMessages, results: ToolResults, place: int, *, age_rounds: int) -> Message | None:
+def compressed(
+    ledger: CountedMessages, results: ToolResults, place: int, *, position: int, age_rounds: int
+) -> Message | None:
     """Return the tool result in a place compressed, or None if that does not make it cost less."""
-    source = ledger.sources[place]
-    shorter = None if source is None else results.smaller(source, ledger.messages[place], age_rounds=age_rounds)
-    limited = [measure for measure in ledger.measures if measure.limit < math.inf]
-    return shorter if shorter and any(one.cost(shorter) < one.costs[place] for one in limited) else None
+    shorter = results.smaller(position, ledger.messages[place], age_rounds=age_rounds)
+    return shorter if shorter and any(one.cost(shorter) < one.costs[place] for one in ledger.measures) else None
 
 
 def cut_texts(
@@ -215,7 +188,7 @@ def cut_texts(
     count = 0
     for place in places:
         message = ledger.messages[place]
-        for measure, floor in zip(ledger.measures, floors, strict=True):
+        for measure, floor in zip(ledger.measures, floors[-len(ledger.measures) :], strict=True):
             excess, cost = measure.excess(share), measure.costs[place]
             if excess and cost > floor:
                 ledger.put(place, cut(ledger.messages[place], max(floor, cost - excess), measure, locale=locale))
@@ -226,10 +199,7 @@ def cut_texts(
 def drop_pointers(ledger: CountedMessages, place: int) -> None:
     """Drop the oldest pointers of the summary in a place, as few as it takes, all where none will do."""
     summary = ledger.messages[place]
-
-    def holds(dropped: int) -> bool:
-        ledger.put(place, without_pointers(summary, dropped))
-        return not ledger.is_over()
-
-    count = len(pointers_in(summary.text))
-    ledger.put(place, without_pointers(summary, bisect_left(range(count), True, key=holds)))
+    for count in range(1, len(pointers_in(summary.text)) + 1):
+        ledger.put(place, without_pointers(summary, count))
+        if not ledger.is_over():
+            break

@@ -9,10 +9,8 @@
                                                  provider has cached stays while cheap
     window    the newest turns                   nothing                                 20
 
-Older turns with tool calls give way in a short form, whatever the strategy but ``window``; see ``digests``.
-``gate`` sends past turns of less than ``passthrough_below`` tokens whole, ``cache`` does not begin to cut them, and
-``fill`` sends any that fit. Long messages of the turns that the question selects may be cut to the sentences
-that matter; the newest turns to keep are sent whole.
+Older turns with tool calls give way in a short form, whatever the strategy but ``window``; see ``digests``. Long
+messages of the turns that the question selects may be cut to the sentences that matter; those to keep are sent whole.
 """
 
 from __future__ import annotations
@@ -120,17 +118,14 @@ class HistoryConfig:
         if self.token_budget is not None:
             check_reserve(self.reserve_tokens, self.token_budget)
         for name in ("pin_instructions", "shadow"):
-            if not isinstance(getattr(self, name), bool):
-                raise TypeError(f"HistoryConfig.{name} must be a bool, got {type(getattr(self, name)).__name__}")
+            check_type(f"HistoryConfig.{name}", getattr(self, name), bool)
         if self.strategy not in get_args(Strategy):
             named = '"gate", "fill", "cache" or "window"'
             raise ConfigError(f"HistoryConfig.strategy must be {named}, got {self.strategy!r}")
         if self.on_error not in get_args(OnError):
             raise ConfigError(f'HistoryConfig.on_error must be "fallback" or "raise", got {self.on_error!r}')
         for name, kind in (("prices", ModelPrices), ("run", RunConfig), ("gatekeeper", GatekeeperConfig)):
-            value = getattr(self, name)
-            if not isinstance(value, kind | None):
-                raise TypeError(f"HistoryConfig.{name} must be a {kind.__name__}, got {type(value).__name__}")
+            check_type(f"HistoryConfig.{name}", getattr(self, name), kind, None)
         if self.gatekeeper and self.gatekeeper.strategy != "gate" and self.strategy != "fill":
             raise ConfigError('HistoryConfig.gatekeeper has strategy="fill": set HistoryConfig(strategy="fill")')
 
@@ -167,11 +162,7 @@ def with_defaults(config: HistoryConfig, *, in_an_agent: bool) -> HistoryConfig:
 
 
 def check_reserve(reserve_tokens: int, budget_tokens: int, *, named: str = "HistoryConfig.token_budget") -> None:
-    """Check that a reserve is below a budget; ``named`` is the caller's name for the budget.
-
-    Raises:
-        ConfigError: it is not.
-    """
+    """Raise ConfigError unless a reserve is below a budget; ``named`` is the caller's name for the budget."""
     if reserve_tokens >= budget_tokens:
         raise ConfigError(
             f"HistoryConfig.reserve_tokens is {reserve_tokens} but {named} is {budget_tokens}, so no tokens remain for "
@@ -209,14 +200,8 @@ def choose_past(
 ) -> HistoryView:
     """Return a view with the turns to keep and the cuts of their messages; without a question the newest turns.
 
-    Args:
-        history: the conversation.
-        gatekeeper: has its past turns.
-        costs: tokens of each of them.
-        config: the settings, :func:`with_defaults`.
-        room: tokens for all of them; may be negative.
-        coverage: coverage of the selection; defaults to that of the gatekeeper.
-        window_from: position of the first message that a window may hold; a turn around it is taken whole.
+    ``costs`` are the tokens of the past turns, which the gatekeeper has; ``room``, for all of them, may be negative.
+    The settings are those of :func:`with_defaults`. A turn around ``window_from`` is taken whole.
     """
     past, strategy, newest = history.past, config.strategy, config.keep_newest or 0
     if not past:
@@ -225,13 +210,17 @@ def choose_past(
     if (is_small or strategy == "fill") and sum(costs) <= room:
         reason = "small_history" if is_small else "everything_fits"
         return HistoryView("passthrough", reason, tuple(range(len(costs)))[::-1])
-    floor = _each_with_room(history.required, costs, room)
-    remaining = room - sum(costs[turn] for turn in floor)
-    if strategy == "window" or not history.query:
-        is_window = strategy == "window"
-        first = max(len(past) - newest, sum(turn.stop <= window_from for turn in past)) if is_window else 0
-        turns = (*floor, *(turn for turn in _newest(costs, first, remaining) if turn not in floor))
-        return HistoryView(*(("selected", "window") if is_window else ("no_query", "newest_turns")), turns)
+    floor, first = _each_with_room(history.required, costs, room), max(0, len(past) - newest)
+    if strategy == "window":
+        first = max(first, sum(turn.stop <= window_from for turn in past))
+    elif not history.query:
+        first = 0
+    kept = newest_turns(costs, budget_tokens=room - sum(costs[turn] for turn in floor), start=first)[::-1]
+    floor += tuple(turn for turn in kept if turn not in floor)
+    if strategy == "window":
+        return HistoryView("selected", "window", floor)
+    if not history.query:
+        return HistoryView("no_query", "newest_turns", floor)
     if room < 1:
         return HistoryView("nothing_fits", "no_room")
     pairs = enumerate(zip(gatekeeper.turn_tokens, costs, strict=True)) if history.pinned else ()
@@ -245,7 +234,6 @@ def choose_past(
         coverage=coverage,
         asked_at=history.current.created_at if history.current else None,
     )
-    floor += tuple(turn for turn in _newest(costs, max(0, len(costs) - newest), remaining) if turn not in floor)
     sent = {turn.turn_id: max(0, turn.tokens - pinned_tokens.get(turn.turn_id, 0)) for turn in selection.turns}
     beside = (turn for turn in selection.order if turn not in floor)
     turns = floor + _each_with_room(beside, sent, room - sum(costs[turn] for turn in floor))
@@ -265,22 +253,6 @@ def has_tool_calls(messages: Iterable[Message]) -> bool:
     return any(message.role == "tool" for message in messages)
 
 
-def fitting_turns(turns: Sequence[int], costs: Sequence[int], *, budget_tokens: int) -> tuple[int, ...]:
-    """Return the most valuable turns that fit together, up to the first that does not.
-
-    No turn behind that one is tried, however small: a turn that is dropped at one step of a run could otherwise return
-    at the next, when a larger one goes, and a run that is resumed elsewhere would send another past.
-
-    >>> fitting_turns([2, 0, 1], [10, 1, 20], budget_tokens=25)
-    (2,)
-    """
-    for stop, turn in enumerate(turns):
-        budget_tokens -= costs[turn]
-        if budget_tokens < 0:
-            return tuple(turns[:stop])
-    return tuple(turns)
-
-
 def without_loose_questions(turns: Sequence[int], history: History, *, failed: Collection[int] = ()) -> tuple[int, ...]:
     """Return the turns to send, without unanswered questions that would end up before another turn than they did.
 
@@ -290,24 +262,19 @@ def without_loose_questions(turns: Sequence[int], history: History, *, failed: C
 
     >>> from gatekeeper_core.messages import Message
     >>> past = [Turn((Message("user", text),), at, at + 1) for at, text in enumerate(("Port?", "Port?", "Bread?"))]
-    >>> without_loose_questions((1, 0, 2), History((), (), (), (), tuple(past), None, ""))
+    >>> without_loose_questions((1, 0, 2), History((), (), (), tuple(past), None, ""))
     (2, 1, 0)
     """
-    past, kept = history.past, {*turns}
+    past, places = history.past, {turn: (place, 0) for place, turn in enumerate(turns)}
     for at in sorted(turns, reverse=True):
-        displaced = at + 1 < len(past) and at + 1 not in kept
-        if not _is_answered(past[at]) and (displaced or _is_asked_again(history, at, failed=at in failed)):
-            kept.discard(at)
-    ordered: dict[int, None] = {}
-    waiting: set[int] = set()
-    for turn in filter(kept.__contains__, turns):
-        if not _is_answered(past[turn]) and turn + 1 in kept and turn + 1 not in ordered:
-            waiting.add(turn)
+        if _is_answered(past[at]):
             continue
-        ordered[turn] = None
-        while (turn := turn - 1) in waiting:
-            ordered[turn] = None
-    return tuple(ordered)
+        place, behind = places.get(at + 1, (-1, 0))
+        if (place < 0 and at + 1 < len(past)) or _is_asked_again(history, at, failed=at in failed):
+            del places[at]
+        else:
+            places[at] = max(places[at], (place, behind + 1))
+    return tuple(sorted(places, key=places.__getitem__))
 
 
 def _is_answered(turn: Turn) -> bool:
@@ -319,21 +286,16 @@ def _is_asked_again(history: History, at: int, *, failed: bool) -> bool:
 
     Unless its call ``failed``, only a question that this call asks elsewhere counts.
     """
-    question = history.past[at].messages[0]
-    is_elsewhere = history.current is None and question.content == history.query
+    question, current = history.past[at].messages[0], history.current
+    is_elsewhere = current is None and question.content == history.query
     if not question.text.strip() or not (failed or is_elsewhere):
         return False
-    for later in range(at + 1, len(history.past)):
-        if history.past[later].messages[0].content == question.content:
+    for later in (*history.past[at + 1 :], *filter(None, [current])):
+        if later.messages[0].content == question.content:
             return True
-        if _is_answered(history.past[later]):
+        if _is_answered(later):
             return False
-    return is_elsewhere or (history.current is not None and history.current.messages[0].content == question.content)
-
-
-def _newest(costs: Sequence[int], first: int, room: int) -> tuple[int, ...]:
-    """Return the turns from ``first`` on that fit together, newest first."""
-    return tuple(turn + first for turn in newest_turns(costs[first:], budget_tokens=room))[::-1]
+    return is_elsewhere
 
 
 def _each_with_room(turns: Iterable[int], costs: Sequence[int] | Mapping[int, int], room: int) -> tuple[int, ...]:
@@ -346,15 +308,13 @@ def _each_with_room(turns: Iterable[int], costs: Sequence[int] | Mapping[int, in
     return tuple(fitting)
 
 
-def newest_turns(costs: Sequence[int], *, budget_tokens: int) -> tuple[int, ...]:
+def newest_turns(costs: Sequence[int], *, budget_tokens: int, start: int = 0) -> tuple[int, ...]:
     """Return the positions of the newest turns that fit together, oldest first.
 
     A turn that is over the budget alone is passed over; from the newest other turn on the window has no hole and
     ends before the first turn for which the rest of the budget is too small. So it is empty only when no turn fits.
 
-    Args:
-        costs: tokens of each turn, oldest first, each at least 0.
-        budget_tokens: what they may cost together; below 0 nothing fits.
+    ``costs`` are the tokens of each turn, oldest first; ``start`` is the oldest that may be taken.
 
     Source: specification 001 (the last rounds within the budget); passing over is ours.
 
@@ -363,12 +323,10 @@ def newest_turns(costs: Sequence[int], *, budget_tokens: int) -> tuple[int, ...]
     """
     taken: list[int] = []
     remaining = budget_tokens
-    for position in range(len(costs) - 1, -1, -1):
-        cost = costs[position]
-        if cost > budget_tokens:
-            continue
-        if cost > remaining:
+    for position in reversed(range(start, len(costs))):
+        if remaining < costs[position] <= budget_tokens:
             break
-        taken.append(position)
-        remaining -= cost
+        if costs[position] <= remaining:
+            taken.append(position)
+            remaining -= costs[position]
     return tuple(reversed(taken))

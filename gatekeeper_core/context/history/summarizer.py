@@ -118,7 +118,7 @@ def readable(messages: Sequence[Message], limit: int, *, token_counter: TokenCou
     Source: specification 003-32 and 003-41 (cut before it is summarised, by the one counter); the level is ours.
     """
     ledger = CountedMessages(messages, token_counter=token_counter, max_tokens=limit)
-    measure = ledger.measures[1]
+    measure = ledger.measures[-1]
     costs = measure.costs
     level = _level(costs, limit)
     for place, message in enumerate(ledger.messages):

@@ -38,11 +38,11 @@ from gatekeeper_core.context.history.rounds import (
     summary_of,
     without_body,
 )
-from gatekeeper_core.context.history.shrink import RESULT_FLOORS, Compaction, Shrinking, Strategy, compress
+from gatekeeper_core.context.history.shrink import RESULT_FLOORS, Compaction, Shrinking, Strategy, compressed
 from gatekeeper_core.context.history.summarizer import PlainSummarizer, Summarizer, check_summarizer
 from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults, memory_of
 from gatekeeper_core.errors import check_number, check_type
-from gatekeeper_core.messages import Message, is_summary
+from gatekeeper_core.messages import Message, conversation_locale, is_summary
 from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
@@ -94,7 +94,7 @@ def compact_messages(
     ledger = CountedMessages(
         messages, token_counter=count, max_tokens=budget_within(count, max_tokens), max_chars=max_chars
     )
-    shrinking = Shrinking(messages, ledger, locale=locale, working_memory=working_memory, summarizer=summarizer)
+    shrinking = Shrinking(messages, ledger, locale or conversation_locale(messages), working_memory, summarizer)
     if not ledger.is_over():
         return shrinking.compaction("none")
     answered = [one for one in read_rounds(ledger.messages) if one.answered]
@@ -105,7 +105,9 @@ def compact_messages(
         for place in range(len(ledger.messages)):
             if not ledger.is_over(low_water):
                 break
-            shrinking.shortened += compress(ledger, results, [place], age_rounds=ages.get(place, 0))
+            if shorter := compressed(ledger, results, place, position=place, age_rounds=ages.get(place, 0)):
+                ledger.put(place, shorter)
+                shrinking.shortened += 1
     rounds: Sequence[Round] = answered[: max(0, len(answered) - keep_recent_rounds)]
     rounds = _to_fold(rounds, shrinking, low_water) if rounds and ledger.is_over(low_water) else ()
     if rounds:

@@ -61,11 +61,11 @@ class HistoryView(NamedTuple):
         turns: ids of the kept past turns, most needed first.
         selection: the selection behind it, with a decision for every turn, if there was one.
         kept: positions in the caller's list, ascending.
-        replaced: position and new message for everything sent in another form, ascending: long messages of past turns,
-            cut; compressed results of the current run; the summary of its folded rounds in place of the first. For a
-            list in a provider's format these are dicts in that format.
+        replaced: position and new message for everything sent in another form, ascending, dicts for a list in a
+            provider's format: cut messages of past turns; compressed results of the current run; the summary of its
+            folded rounds in place of the first.
         folded: positions of the current run that the summary replaces, of which only the first is kept, and those of
-            calls and results of older turns that are sent in their short form.
+            calls and results of older turns in their short form.
         recalled_text: earlier turns placed before the question, in the same message; "" if there are none.
         pinned: positions in past turns that are kept whatever the question says: messages that you pin, and standing
             instructions.
@@ -156,7 +156,7 @@ class ThreadState(NamedTuple):
     Attributes:
         policy: record of what the provider has cached.
         history: the parts of the conversation; None if the next call starts from scratch.
-        view: the latest view, None before the first.
+        view: the latest view, None before the first; of a list in a provider's format that of the messages in it.
         opening: the framework's object that opened the current turn.
         now: time of the next call in seconds; None treats every cache as warm.
     """
@@ -195,12 +195,8 @@ class ThreadState(NamedTuple):
     def is_same_run(self, history: History, opening: Any) -> bool:
         """Return whether the model is still at work on the current turn of the call before.
 
-        Some agents write their state around the text of the user's message, in place: then the object is the same, and
-        its text ends with the earlier question.
-
-        Args:
-            history: the conversation now.
-            opening: the framework's object that opens its current turn.
+        Some agents write their state around the text of the user's message, in place: then the object that opens the
+        turn is the same, and its text ends with the earlier question.
         """
         before = self.history
         if before is None or before.current is None or history.current is None or before.past != history.past:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core import ContextGatekeeper, keep
-from gatekeeper_core.context.history.reading import read_history
+from gatekeeper_core.context.history.reading import normalized, read_history
 from gatekeeper_core.context.history.rounds import Counts, fold_rounds, reach_of, summary_of
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.messages import Message, validate_messages
@@ -69,14 +69,14 @@ def test_what_is_no_question_opens_a_turn_only_where_an_answer_would_be_lost(
     summaries = read_history(messages).summaries
     users = [at for at, one in enumerate(messages) if one.role in ("user", "system") and at not in summaries]
     pinned = data.draw(st.sets(st.sampled_from(users))) if users else set()
-    normalized = read_history(messages, notes=pinned).normalized
+    read = normalized(messages, notes=pinned, summaries=summaries, stop=0)
     question = next((at for at in users if messages[at].role == "user" and at not in pinned), len(messages))
     for at in (*pinned, *summaries):
         follows = [one.role for one in messages[at + 1 : question] if one.role != "system"][:1]
         opens = messages[at].role == "user" and follows not in ([], ["user"])
-        assert normalized[at].role == ("user" if opens else "system")
-        assert normalized[at].text == ("" if at in pinned else messages[at].text)
-    assert all(normalized[at] is messages[at] for at in range(len(messages)) if at not in {*pinned, *summaries})
+        assert read[at].role == ("user" if opens else "system")
+        assert read[at].text == ("" if at in pinned else messages[at].text)
+    assert all(read[at] is messages[at] for at in range(len(messages)) if at not in {*pinned, *summaries})
 
 
 # --- what the caller pins and excludes

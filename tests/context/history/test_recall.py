@@ -165,7 +165,7 @@ def past_of(*pairs: tuple[str, str]) -> list[Message]:
 
 
 def question_of(history: History) -> int | None:
-    return question_at(history, history.current)
+    return question_at(history.current)
 
 
 def test_the_question_is_the_last_user_message_before_the_models_first() -> None:

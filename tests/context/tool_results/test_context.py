@@ -106,7 +106,7 @@ def test_a_compressor_knows_whose_result_it_is() -> None:
     ToolResults(messages, ThreadCompressor(note, "会话 1", "default")).smaller(1, messages[1])
     ToolResults(messages, note).smaller(1, messages[1])
     run = RunConfig(compress_result=ThreadCompressor(note, "t1", "acme"))
-    shrink_run(messages, range(2), room=1, tokens_at=lambda _: 9, token_counter=len, config=run)
+    shrink_run(messages, range(2), room=0, tokens_at=int, token_counter=len, config=run, request=HistoryRequest())
     assert owners == [("会话 1", "default"), (None, "default"), ("t1", "acme")]
     memories = ThreadMemories(InMemoryBlobStore(), b"0123456789abcdef")
     results = ToolResultCompressor(working_memory=memories)
