@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from gatekeeper_core.context.memory.goals import read_request
-from gatekeeper_core.context.memory.thread import NewRecord, Thread, load_record, update_record
+from gatekeeper_core.context.memory.thread import Thread, load_record, update_record
 from gatekeeper_core.errors import ConfigError, CorruptionError, check_str
 from gatekeeper_core.messages import turn_starts
 from gatekeeper_core.selection.topics import Verdict
@@ -243,7 +243,7 @@ class TaskTracker:
         """Return the task after a change, saved where it is another now."""
         result = ActiveTask()
 
-        def changed_record(record: DerivedRecord | None) -> NewRecord | None:
+        def changed_record(record: DerivedRecord | None) -> tuple[str, int] | None:
             nonlocal result
             task, stored = _read(record, thread)
             # Where it rests on more messages than the thread has, and on none that reads otherwise there, another
@@ -261,7 +261,7 @@ class TaskTracker:
             digests = tuple(sorted({**kept, **thread.digests(seqs)}.items()))
             changed = replace(changed, digests=digests, version=task.version + 1)
             result = _holding(changed, thread) if ahead else changed
-            return NewRecord(changed.to_json(), changed.upto_seq)
+            return changed.to_json(), changed.upto_seq
 
         update_record(self._store, thread, _KIND, changed_record)
         return result

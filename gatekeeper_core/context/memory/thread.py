@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.errors import ConfigError, ConflictError, check_type
@@ -55,8 +55,7 @@ class Thread:
     def __post_init__(self) -> None:
         for name in ("id", "tenant", "user"):
             value = getattr(self, name)
-            if not isinstance(value, str) and not (name == "user" and value is None):
-                raise TypeError(f"Thread.{name} must be a str, got {type(value).__name__}")
+            check_type(f"Thread.{name}", value, str, *[None] * (name == "user"))
             if value == "":
                 raise ConfigError(f"Thread.{name} must not be empty")
         object.__setattr__(self, "messages", tuple(self.messages))
@@ -79,9 +78,7 @@ class Thread:
         """Return the digest of the messages up to each of these sequence numbers: 32 hexadecimal digits.
 
         What was derived from a conversation holds as long as the digest up to there is the same; ids and marks of
-        messages are not in it.
-
-        -1 means no message at all; numbers past the end are not in the result.
+        messages are not in it. -1 means no message at all; numbers past the end are not in the result.
 
         Source: BLAKE2b, 128 bits, over the digest up to the message before and the text of the message.
 
@@ -133,13 +130,6 @@ class StoredThreads:
         return Thread(thread_id, self._store.read_messages(tenant, thread_id, min_seq=min_seq), tenant, user)
 
 
-class NewRecord(NamedTuple):
-    """A record to save: JSON text, and the sequence number of the newest message that it covers."""
-
-    body: str
-    upto_seq: int
-
-
 def load_record(store: RecordStore, thread: Thread, kind: str) -> DerivedRecord | None:
     """Return the newest record of a kind of a thread, or None; raises what the store raises."""
     check_type("thread", thread, Thread)
@@ -147,12 +137,12 @@ def load_record(store: RecordStore, thread: Thread, kind: str) -> DerivedRecord 
 
 
 def update_record(
-    store: RecordStore, thread: Thread, kind: str, change: Callable[[DerivedRecord | None], NewRecord | None]
-) -> DerivedRecord | None:
-    """Change a record of a thread and return it as it is stored now; of two writers no one undoes the other's change.
+    store: RecordStore, thread: Thread, kind: str, change: Callable[[DerivedRecord | None], tuple[str, int] | None]
+) -> None:
+    """Change a record of a thread; of two writers no one undoes the other's change.
 
-    ``change`` returns the record to save in the place of the stored one (None without one), or None to leave it.
-    It is called again whenever another writer was faster.
+    ``change`` takes the stored record, or None, and returns the body and ``upto_seq`` to save, or None to leave it. It
+    is called again whenever another writer was faster.
 
     Raises:
         ConflictError: other writers were faster 64 times in a row.
@@ -161,22 +151,20 @@ def update_record(
     >>> from gatekeeper_core.storage.sqlite import InMemoryStore
     >>> store, thread = InMemoryStore(), Thread("t1")
     >>> for _ in range(2):
-    ...     record = update_record(store, thread, "tally", lambda old: NewRecord("I" + (old.body if old else ""), -1))
-    >>> record
+    ...     update_record(store, thread, "tally", lambda old: ("I" + (old.body if old else ""), -1))
+    >>> load_record(store, thread, "tally")
     DerivedRecord(body='II', upto_seq=-1, version=2)
     """
 
-    def write() -> DerivedRecord | None:
+    def write() -> None:
         record = load_record(store, thread, kind)
-        new = change(record)
-        if new is None:
-            return record
-        expected = record.version if record else 0
-        key = (thread.tenant, thread.id, kind)
-        version = store.save_record(*key, new.body, upto_seq=new.upto_seq, expected_version=expected)
-        return DerivedRecord(new.body, new.upto_seq, version)
+        if new := change(record):
+            body, upto_seq = new
+            version = record.version if record else 0
+            key = (thread.tenant, thread.id, kind)
+            store.save_record(*key, body, upto_seq=upto_seq, expected_version=version)
 
-    return retry_conflicts(write)
+    retry_conflicts(write)
 
 
 def retry_conflicts(write: Callable[[], Result]) -> Result:

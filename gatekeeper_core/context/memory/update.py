@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from gatekeeper_core.context.memory.extraction import Extracted, ForgetRequest, extract, user_texts
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.memory.support import is_supported
-from gatekeeper_core.context.memory.thread import NewRecord, Thread, update_record
+from gatekeeper_core.context.memory.thread import Thread, update_record
 from gatekeeper_core.events import EXTRACTION
 from gatekeeper_core.observation import stage
 from gatekeeper_core.storage.base import MEMORY_CATEGORIES, DerivedRecord, Memory, MemoryScope, RecordStore
@@ -121,9 +121,9 @@ def _remember(
             memories.pop(named.id, None)
             forgotten[named.id] = None
 
-    def read_to_the_end(old: DerivedRecord | None) -> NewRecord | None:
+    def read_to_the_end(old: DerivedRecord | None) -> tuple[str, int] | None:
         # Where another worker has read further, its record stays.
-        return None if old and old.upto_seq >= thread.last_seq else NewRecord("{}", thread.last_seq)
+        return None if old and old.upto_seq >= thread.last_seq else ("{}", thread.last_seq)
 
     update_record(store, thread, EXTRACTION_KIND, read_to_the_end)
     return Remembered(tuple(memories.values()), tuple(forgotten), dropped, thread.last_seq, status, reason)
