@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from gatekeeper_core.context.memory.goals import read_request
 from gatekeeper_core.context.memory.thread import Thread, load_record, update_record
@@ -89,11 +89,6 @@ class ActiveTask:
     before: ActiveTask | None = None
     version: int = 0
     digests: tuple[tuple[int, str], ...] = ()
-
-    @property
-    def status(self) -> Literal["active", "idle"]:
-        """``active`` where there is a goal, else ``idle``."""
-        return "active" if self.goal else "idle"
 
     @property
     def rests_on(self) -> frozenset[int]:
@@ -183,11 +178,10 @@ class TaskTracker:
         return self._change(thread, read_on)
 
     def set_phase(self, thread: Thread, name: str, *, summary: str | None = None) -> ActiveTask:
-        """Begin another phase: the step at work is finished, and the messages that follow are the phase's.
+        """Begin another phase: finish the step at work; the messages that follow are the phase's.
 
-        With the name of the phase at work nothing changes.
-
-        ``summary`` is the outcome of the step or phase before, see :meth:`finish_step`.
+        The name of the phase at work changes nothing. ``summary`` is the outcome of the step or phase before, see
+        :meth:`finish_step`.
 
         Raises:
             ConfigError: the name is blank.
@@ -204,9 +198,7 @@ class TaskTracker:
         return self._change(thread, change)
 
     def start_step(self, thread: Thread, name: str, *, summary: str | None = None) -> ActiveTask:
-        """Start a step at the next message; finish any active step first.
-
-        ``summary`` is the outcome of the step before, see :meth:`finish_step`.
+        """Start a step at the next message; finish any active step first, with ``summary`` as its outcome.
 
         Raises:
             ConfigError: the name is blank.
@@ -248,19 +240,17 @@ class TaskTracker:
             task, stored = _read(record, thread)
             # Where it rests on more messages than the thread has, and on none that reads otherwise there, another
             # worker has read on, or the conversation was cut back: what that worker noted must not be undone.
-            digests = stored.digests if stored else ()
-            now = thread.digests([seq for seq, _ in digests])
-            beyond = {seq: digest for seq, digest in digests if seq > thread.last_seq}
-            ahead = bool(beyond) and all(now.get(seq, digest) == digest for seq, digest in digests)
-            changed = change(stored if stored and ahead else task)
+            digests = dict(stored.digests) if stored else {}
+            now = thread.digests(digests)
+            is_ahead = len(now) < len(digests) and now.items() <= digests.items()
+            changed = change(stored if stored and is_ahead else task)
             if changed == stored:
-                result = change(task) if ahead else changed
+                result = change(task)
                 return None
             seqs = changed.rests_on | ({changed.before.upto_seq} if changed.before else set())
-            kept = {seq: digest for seq, digest in beyond.items() if seq in seqs}
-            digests = tuple(sorted({**kept, **thread.digests(seqs)}.items()))
-            changed = replace(changed, digests=digests, version=task.version + 1)
-            result = _holding(changed, thread) if ahead else changed
+            digests = {seq: digest for seq, digest in {**digests, **thread.digests(seqs)}.items() if seq in seqs}
+            changed = replace(changed, digests=tuple(sorted(digests.items())), version=task.version + 1)
+            result = _holding(changed, thread)
             return changed.to_json(), changed.upto_seq
 
         update_record(self._store, thread, _KIND, changed_record)
@@ -314,11 +304,8 @@ def _line(argument: str, text: str, max_chars: int, *, may_be_blank: bool = Fals
 
 
 def _holding(task: ActiveTask, thread: Thread) -> ActiveTask:
-    """Return what of a task still holds: after a cut-back or an edit requests are read again.
-
-    From the newest turn on, where only that one is another; else from the beginning.
-    """
-    now = thread.digests([seq for seq, _ in task.digests])
+    """Return what of a task still holds: after an edit of the newest turn it is read again, of another one all are."""
+    now = thread.digests(dict(task.digests))
     good = {seq for seq, digest in task.digests if now.get(seq) == digest}
     if task.rests_on <= good:
         return task
