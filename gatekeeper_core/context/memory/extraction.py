@@ -9,7 +9,6 @@ hands over to be worked on. What the user asks to remember is taken whatever it 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import groupby, islice
@@ -97,25 +96,21 @@ def user_texts(thread: Thread, after_seq: int = -1) -> Iterator[tuple[int, str]]
 # --- wordings -------------------------------------------------------------------------------------------------------
 
 # Each is looked for at the beginning of a clause only, in the first person and the present: "I like tea" is one, "he
-# said I like tea", "I liked tea" and "should I like tea" are none.
+# said I like tea", "I liked tea" and "should I like tea" are none. The data file says what each of the patterns finds.
 
-
-def _pattern(name: str, flags: int = re.IGNORECASE) -> LazyPattern:
-    return data_pattern("memory_patterns.tsv", name, flags)
-
-
-_LEADING, _TRAILING = _pattern("LEADING", 0), _pattern("TRAILING", 0)
-CLAUSE_BORDER = _pattern("CLAUSE_BORDER")  # behind it another clause may begin
-_OPENER = _pattern("OPENER")  # may stand before a clause without changing what it says
-_HYPOTHETICAL = _pattern("HYPOTHETICAL")  # before a clause: it is supposed, not said
-_LATER_HYPOTHETICAL = _pattern("LATER_HYPOTHETICAL")  # inside a clause: the same
-_REPORTED = _pattern("REPORTED")  # before a clause: somebody else says it
-_TASK = _pattern("TASK")  # from here on a message holds a text to work on
-_SECRET = _pattern("SECRET")  # remembered only where the user asks for it in so many words
-_REMEMBER = _pattern("REMEMBER")  # a request to remember what follows
-_ASKED_TO_REMEMBER = _pattern("ASKED_TO_REMEMBER")  # the same, in the form of a question
-_FORGET = _pattern("FORGET")  # a request to forget; its group is what
-_NOTHING_TO_FORGET = _pattern("NOTHING_TO_FORGET")  # it names nothing: the talk goes on, and no memory is meant
+CLAUSE_BORDER, _OPENER, _HYPOTHETICAL, _LATER_HYPOTHETICAL, _REPORTED, _TASK, _SECRET, _LEADING, _TRAILING = (
+    data_pattern("memory_patterns.tsv", name, re.IGNORECASE)
+    for name in "CLAUSE_BORDER OPENER HYPOTHETICAL LATER_HYPOTHETICAL REPORTED TASK SECRET LEADING TRAILING".split()  # noqa: SIM905 - a list
+)
+_REMEMBER, _ASKED_TO_REMEMBER, _FORGET, _NOTHING_TO_FORGET, _QUOTED, _SPEAKER, _ROLE, _TAIL, _TAG_QUESTION = (
+    data_pattern("memory_patterns.tsv", name, re.IGNORECASE)
+    for name in "REMEMBER ASKED_TO_REMEMBER FORGET NOTHING_TO_FORGET QUOTED SPEAKER ROLE TAIL TAG_QUESTION".split()  # noqa: SIM905 - a list
+)
+_MARK = LazyPattern(r"<(/?)([A-Za-z][\w-]{0,63})[^<>\n]{0,200}>")
+_HAN_START = LazyPattern(f"(?!我)[{HAN}]")
+_FENCES = ("```", "~~~")
+_LINE_MARKS = (">", "|", "{", "[", "$", "<", "```", "~~~", "    ", "\t")
+_EDGE = " \t\r\n,;，；、。.!！?？~～:：\"'”’"
 
 
 class Topic(NamedTuple):
@@ -155,26 +150,6 @@ def _rules() -> Sequence[tuple[MemoryCategory, str, re.Pattern[str]]]:
 
 
 # --- one message ----------------------------------------------------------------------------------------------------
-
-_QUOTED = LazyPattern(
-    r"`[^`\n]{1,400}`|\"[^\"\n]{1,400}\"|“[^”]{1,400}”|「[^」]{1,400}」|『[^』]{1,400}』|‘[^’\n]{1,400}’|«[^»]{1,400}»"
-    r"|(?<!\w)'[^'\n]{2,400}'(?!\w)"
-)
-_TAG = LazyPattern(r"<(/?)([A-Za-z][\w-]{0,63})[^<>\n]{0,200}>")
-_SPEAKER = LazyPattern(r"(?m)^[ \t]{0,8}[\w .]{1,30}[:：][ \t]{0,8}\S")
-_KNOWN_SPEAKER = LazyPattern(
-    r"(?i)[ \t]{0,8}(?:user|assistant|human|ai|bot|system|client|customer|agent|tool"
-    r"|用户|助手|客服|系统|顾客|客户|机器人)[ \t]?[:：]"
-)
-_FENCES = ("```", "~~~")
-_LINE_MARKS = (">", "|", "{", "[", "$", "<", "```", "~~~", "    ", "\t")
-_HAN_START = LazyPattern(f"(?!我)[{HAN}]")
-_EDGE = " \t\r\n,;，；、。.!！?？~～:：\"'”’"
-_TAIL = LazyPattern(r"(?:\s(?:and|but|because|since|so|also|plus)|而且|但是|不过|并且|另外|还有|同时|所以|因为)\Z")
-_TAG_QUESTION = LazyPattern(
-    r"(?i)\s*(?:right|correct|true|isn't it|is it|don't i|do i|aren't i|am i|isn't that so|okay|ok|yes|no|you know"
-    r"|对吧|对吗|对不对|是吧|是吗|是不是|好吗|好吧|没错吧|吗)[\s?？!！.。]*\Z"
-)
 
 
 class _Reader:
@@ -224,7 +199,7 @@ class _Reader:
         beginning = self._text[line : line + 60]
         is_marked = beginning.startswith(_LINE_MARKS) or beginning.lstrip().startswith(_LINE_MARKS[:-2])
         is_code = any(fence in self._text[start:stop] for fence in _FENCES) or not self._masked[start:stop].strip()
-        speaker = _KNOWN_SPEAKER.match(beginning) or (self._is_talk and _SPEAKER.match(beginning))
+        speaker = _ROLE.match(beginning) or (self._is_talk and _SPEAKER.match(beginning))
         return is_marked or is_code or bool(speaker)
 
     def _statements(self, start: int, stop: int) -> Iterator[Extracted]:
@@ -290,21 +265,20 @@ def masked(text: str) -> str:
     """Return a text of the same length with what is quoted, code, or in a marked block blanked out."""
     spans = [match.span() for match in _QUOTED.finditer(text)]
     # A block is between an opening mark and the next closing mark of its name; the outermost only.
-    marks = list(_TAG.finditer(text)) if "</" in text else []
-    closing: dict[str, list[int]] = {}
-    for match in marks:
+    blocks: list[tuple[int, int]] = []
+    ends: dict[str, int] = {}
+    for match in reversed([*_MARK.finditer(text)]):
+        name = match[2].lower()
         if match[1]:
-            closing.setdefault(match[2].lower(), []).append(match.end())
+            ends[name] = match.end()
+        elif name in ends:
+            blocks.append((match.start(), ends[name]))
     at = 0
-    for match in marks:
-        ends = closing.get(match[2].lower(), [])
-        place = bisect_left(ends, match.end() + 1)
-        if not match[1] and match.start() >= at and place < len(ends):
-            at = ends[place]
-            spans.append((match.start(), at))
-    pieces, at = [], 0
-    for start, stop in sorted(spans):
-        if stop > at:
-            pieces += [text[at : max(at, start)], " " * (stop - max(at, start))]
+    for start, stop in reversed(blocks):
+        if start >= at:
+            spans.append((start, stop))
             at = stop
-    return "".join((*pieces, text[at:]))
+    masked = [*text]
+    for start, stop in spans:
+        masked[start:stop] = " " * (stop - start)
+    return "".join(masked)
