@@ -12,9 +12,10 @@ whichever is larger. If the embedder fails, a search compares words instead, and
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import count, islice
 
 from gatekeeper_core.arguments import with_suggestions
@@ -48,6 +49,10 @@ from gatekeeper_core.tokens import check_tokens
 _MAX_VERSIONS = 1_000
 _MAX_EARLIER = 20  # texts that a memory keeps of those it had before, the newest
 _MAX_CHARACTERS = 2_000  # of one memory
+
+
+_Change = tuple[Memory, list[MemoryRecord]]
+"""The memory that a change leads to, and the records that it stores."""
 
 
 def keeps_memories(store: object) -> bool:
@@ -133,12 +138,10 @@ class LongTermMemory:
         draft = Memory("", text, category, key, thread, seq, self._now() or 0.0, valid_to)
         _check_draft(draft)
 
-        def change() -> tuple[Memory, list[MemoryRecord]]:
-            same_key: Iterable[MemoryRecord] = ()
-            if key is not None:
-                same_key = self._store.find_memories(scope, key=key, categories=(category,), limit=1)
-            stored = next(iter(same_key), None)
-            stored = stored or most_alike(self._store, scope, draft)
+        def change() -> _Change:
+            find = partial(self._store.find_memories, scope, categories=(category,), limit=1)
+            same_key = find(key=key) if key is not None else ()
+            stored = next(iter(same_key), None) or most_alike(self._store, scope, draft)
             if stored is None:
                 memory_id, stored = self._free_id(scope, draft)
             if stored is None:
@@ -171,7 +174,7 @@ class LongTermMemory:
         """
         _check_scope(scope)
 
-        def change() -> tuple[Memory, list[MemoryRecord]]:
+        def change() -> _Change:
             stored = self._stored(scope, memory_id)
             old = stored.memory
             draft = old._replace(text=text, thread=thread, seq=seq, valid_from=self._now() or 0.0)
@@ -192,7 +195,7 @@ class LongTermMemory:
             ids = None
             if memory_id is not None:
                 record = self._store.get_memory(scope, memory_id)
-                links = ("supersedes", "superseded_by") if record else ()
+                links = ("supersedes", "superseded_by")
                 ids = {each.memory.id for link in links for each in self._chain(scope, record, link)}
             deleted = self._store.delete_memories(scope, ids) if ids != set() else 0
             seen.tell(lambda: {"memories": deleted})
@@ -282,8 +285,7 @@ class LongTermMemory:
             embedder, now = self._query_embedder, self._now()
             embedded = self._embedded(embedder, ["\n".join((*before, query))]) if embedder else None
             vector = embedded.vectors[0] if embedded and embedded.vectors else None
-            counts = question_terms(query, before)
-            terms, records = candidates(self._store, scope, counts, vector, tuple(categories or ()))
+            terms, records = candidates(self._store, scope, question_terms(query, before), vector, categories or ())
             if now is not None:
                 records = [each for each in records if each.memory.valid_to is None or each.memory.valid_to > now]
             name, related = self._embedder_name, self._related
@@ -292,7 +294,7 @@ class LongTermMemory:
             seen.tell(lambda: {"status": hits.status, "reason": hits.reason or "", "memories": len(hits)})
         return hits
 
-    def _reword(self, stored: MemoryRecord, draft: Memory) -> tuple[Memory, list[MemoryRecord]]:
+    def _reword(self, stored: MemoryRecord, draft: Memory) -> _Change:
         old = stored.memory
         earlier = old.earlier
         if folded(draft.text) != folded(old.text):
@@ -313,19 +315,18 @@ class LongTermMemory:
         vectors = self._embedded(self._embedder, [memory.text]).vectors
         return MemoryRecord(memory, terms, vectors[0], mark) if vectors else MemoryRecord(memory, terms)
 
-    def _write(self, scope: MemoryScope, change: Callable[[], tuple[Memory, list[MemoryRecord]]]) -> Memory:
+    def _write(self, scope: MemoryScope, change: Callable[[], _Change]) -> Memory:
         """Store a change; where another writer was faster, repeat it on what is stored by then."""
-
-        def write() -> tuple[Memory, int]:
-            memory, records = change()
-            if records:
-                self._store.put_memories(scope, records)
-            return memory, len(records)
-
         with stage(MEMORY_WRITE) as seen:
-            memory, number = retry_conflicts(write)
-            seen.tell(lambda: {"memories": number})
-        return memory
+
+            def write() -> Memory:
+                memory, records = change()
+                if records:
+                    self._store.put_memories(scope, records)
+                seen.tell(lambda: {"memories": len(records)})
+                return memory
+
+            return retry_conflicts(write)
 
     def _stored(self, scope: MemoryScope, memory_id: str) -> MemoryRecord:
         record = self._store.get_memory(scope, memory_id)
