@@ -90,13 +90,12 @@ def _after_openings(words: str, at: int, stop: int) -> int:
 
 # --- Questions and imperatives --------------------------------------------------------------------------------------
 
-_WANTS = data_pattern("task_patterns.tsv", "WANTS", re.IGNORECASE)
-_IMPERATIVE = data_pattern("task_patterns.tsv", "IMPERATIVE", re.IGNORECASE)
-# Guards: verbs that were done, and nouns that begin with the same characters (用户, 做法, 测试通过).
-_IMPERATIVE_HAN = data_pattern("task_patterns.tsv", "IMPERATIVE_HAN")
+_WANTS, _IMPERATIVE, _IMPERATIVE_HAN, _POLITE = (
+    data_pattern("task_patterns.tsv", name, re.IGNORECASE)
+    for name in ("WANTS", "IMPERATIVE", "IMPERATIVE_HAN", "POLITE")
+)
 _IMPERATIVE_ENDING = LazyPattern("(?:ください|下さい|お願いします|주세요|십시오|해줘)[\\s.。!！]*\\Z")
 _LONGEST_ENDING = 12
-_POLITE = LazyPattern(r"(?:please|pls|kindly)(?!\w)|请|麻烦|劳烦|拜托", re.IGNORECASE)
 _COMMA = LazyPattern("[,，;；、]")
 
 
@@ -126,11 +125,9 @@ def _says_something(sentence: str) -> bool:
 
 # --- Explicit changes of the goal -----------------------------------------------------------------------------------
 
-# What follows such a label is the goal, whatever its form.
-_LABEL = data_pattern("task_patterns.tsv", "LABEL", re.IGNORECASE)
-# What follows such a wording is a goal if it asks for something.
-_DROP = data_pattern("task_patterns.tsv", "DROP", re.IGNORECASE)
-_TURN_TO = LazyPattern(r"(?:我们|咱们)?(?:改[成为做]|换[成做]|转而|转去|先去?|来|去)(?=\w)")
+_LABEL, _DROP, _TURN_TO = (
+    data_pattern("task_patterns.tsv", name, re.IGNORECASE) for name in ("LABEL", "DROP", "TURN_TO")
+)
 
 
 def _new_goal(words: str, at: int, stop: int) -> tuple[int | None, bool]:
