@@ -12,14 +12,13 @@ the messages up to it are unchanged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from gatekeeper_core.context.memory.goals import read_request
 from gatekeeper_core.context.memory.thread import Thread, load_record, update_record
 from gatekeeper_core.errors import ConfigError, CorruptionError, check_str
-from gatekeeper_core.messages import turn_starts
 from gatekeeper_core.selection.topics import Verdict
 from gatekeeper_core.storage.base import DerivedRecord, RecordStore
 from gatekeeper_core.storage.codec import from_record, to_record
@@ -41,8 +40,8 @@ class Note(NamedTuple):
 
     Attributes:
         text: its wording or name, on one line, perhaps cut.
-        seq: sequence number of the message that a request comes from, or of the first message of an open step, which
-            may be still to come; of a phase or finding, the newest message when it was noted.
+        seq: the message that a request comes from; the newest one when a phase or finding was noted; the first one of
+            an open step, which may be still to come.
     """
 
     text: str
@@ -71,11 +70,10 @@ class ActiveTask:
         steps: the steps done, oldest first, those for earlier goals among them.
         findings: noted findings, oldest first.
         upto_seq: sequence number of the newest message that was read, -1 for none.
-        before: goal, sub-requests, ``since_seq`` and ``upto_seq`` from before the newest turn, so that only this turn
-            is read again if its wording changes; None if there was none.
+        before: goal, sub-requests, ``since_seq`` and ``upto_seq`` from before the newest turn: what is read again if
+            its wording changes. None before the first turn.
         version: version of the stored record, 0 where nothing is stored.
-        digests: the sequence numbers that all this depends on, with ``Thread.digests`` of them: they tell whether it
-            still holds.
+        digests: ``Thread.digests`` of the sequence numbers that all this depends on.
     """
 
     goal: Note | None = None
@@ -115,8 +113,7 @@ class ActiveTask:
 class TaskTracker:
     """The active task of each conversation, kept in a store.
 
-    Safe to use from several threads and processes: a change that another writer overtook is repeated on what that one
-    saved. Whatever the store raises passes through; nothing is half changed then.
+    Safe to use from several threads and processes. What the store raises passes through; nothing is half changed then.
 
     >>> from gatekeeper_core.messages import Message
     >>> from gatekeeper_core.storage.sqlite import InMemoryStore
@@ -133,27 +130,17 @@ class TaskTracker:
         """Return the stored task as far as it holds for the conversation; nothing is read on or saved."""
         return _read(load_record(self._store, thread, _KIND), thread)[0]
 
-    def update(
-        self, thread: Thread, *, verdict: Verdict | None = None, turn_verdicts: Sequence[Verdict] = ()
-    ) -> ActiveTask:
+    def update(self, thread: Thread, *, verdict: Verdict | None = None) -> ActiveTask:
         """Return the task with the requests of all user messages read, the newest one included.
 
         A request becomes the goal if the task has none, where it says so itself ("new task: …", 先不做这个，改成…), and
         where the gate says ``switch``, unless it corrects a misunderstanding. Every other request is a sub-request.
-        Without a verdict, a wording such as "new topic" counts as a switch.
-
-        The question that is about to be answered is the last message. ``verdict`` is the gate's on the newest turn,
-        ``turn_verdicts`` are those on the turns from the first one on, as ``ContextGatekeeper.verdicts`` has them: with
-        them a task that must be read again is read as it was.
+        ``verdict`` is the gate's on the newest turn; without one, a wording such as "new topic" counts as a switch.
 
         Source: specification 001-38, 004-64.
         """
         messages = thread.messages
         newest = next((at for at in reversed(range(len(messages))) if messages[at].role == "user"), -1)
-        starts = turn_starts([message.role for message in messages]) if turn_verdicts else ()
-        verdicts = dict(zip(starts, turn_verdicts, strict=False))
-        if verdict is not None:
-            verdicts[newest] = verdict
 
         def read_on(task: ActiveTask) -> ActiveTask:
             for at in range(task.upto_seq + 1, len(messages)):
@@ -166,7 +153,7 @@ class TaskTracker:
                 if not is_users or not (request := read_request(message.text)):
                     continue
                 note = Note(_line("request", request.text, PINNED_CHARS), at)
-                switch = verdicts[at].decision == "switch" if at in verdicts else request.switch
+                switch = verdict.decision == "switch" if verdict and at == newest else request.switch
                 if goal is None:
                     task = replace(task, goal=note)
                 elif request.explicit or (switch and not request.correction):

@@ -413,11 +413,10 @@ def test_whatever_happens_a_task_is_bounded_and_is_what_the_store_holds(
 def test_read_at_once_or_message_by_message_the_goal_is_the_same(messages: list[Message], data: st.DataObject) -> None:
     """004-64: catching up gives what reading along gave."""
     stops = sorted(data.draw(st.lists(st.integers(0, len(messages)), max_size=5)))
-    verdicts = [data.draw(st.sampled_from([SWITCH, STAY])) for _ in messages]
     along = tracker()
     for stop in (*stops, len(messages)):
-        task = along.update(talk(*messages[:stop]), turn_verdicts=verdicts)
-    once = tracker().update(talk(*messages), turn_verdicts=verdicts)
+        task = along.update(talk(*messages[:stop]))
+    once = tracker().update(talk(*messages))
     assert (task.goal, task.sub_requests, task.since_seq) == (once.goal, once.sub_requests, once.since_seq)
 
 
