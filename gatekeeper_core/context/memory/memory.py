@@ -5,8 +5,8 @@
     add ── the same text: nothing · the same key: takes its place · much alike: rewords it · else: a new memory
     search ── terms (and the vector) find up to 200 candidates ── cosine ranks them ── hits above a threshold
 
-The similarity is a calibrated cosine, 0 to 1: of terms without a model, with an ``Embedder`` of terms or embeddings,
-whichever is larger. If the embedder fails, a search compares words instead, and its result says so.
+The similarity is a calibrated cosine, 0 to 1: of terms, or of embeddings with an ``Embedder``, whichever is larger. If
+the embedder fails, a search compares terms, and its result says so.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class LongTermMemory:
 
     Args:
         store: where the memories are stored.
-        embedder: returns vectors of texts; None compares words instead. Two attributes count, if it has them:
+        embedder: returns vectors of texts; None compares terms. Two attributes count, if it has them:
             ``related_cosine``, the cosine that counts as related, above 0 and below 1 (without it 0.6), and ``name``:
             under another name the vectors are rebuilt.
         query_embedder: returns vectors of questions, for models that embed them differently; defaults to ``embedder``.
@@ -123,12 +123,10 @@ class LongTermMemory:
     ) -> Memory:
         """Remember a text, and return the memory that now holds it.
 
-        The same text changes nothing. A memory of the same category and key is superseded: it is closed, and linked
-        with the new one. One of the same category that is much alike, with the same numbers, is reworded: the newest
-        text wins, the earlier ones are kept. A text from an earlier message of the same conversation changes nothing
-        that a later one said.
-
-        The arguments are the fields of :class:`~gatekeeper_core.storage.base.Memory`.
+        The arguments are the fields of :class:`~gatekeeper_core.storage.base.Memory`. The same text changes nothing. A
+        memory of the same category and key is superseded: it is closed, and linked with the new one. One of the same
+        category that is much alike, with the same numbers, is reworded: the newest text wins, the earlier ones are
+        kept. A text from an earlier message of the same conversation changes nothing that a later one said.
 
         Raises:
             ConfigError: the text or a name is empty, the text too long, the category unknown, ``seq`` negative.
@@ -186,10 +184,7 @@ class LongTermMemory:
         return self._write(scope, change)
 
     def forget(self, scope: MemoryScope, memory_id: str | None = None) -> int:
-        """Delete a memory with its earlier and later versions, or with None everything in the scope.
-
-        Returns the number of deleted memories; 0 if there was none.
-        """
+        """Delete a memory with its earlier and later versions, or with None all of the scope; return how many."""
         _check_scope(scope)
         with stage(MEMORY_FORGET) as seen:
             ids = None
@@ -344,15 +339,13 @@ class LongTermMemory:
             record = self._store.get_memory(scope, linked) if linked else None
 
     def _free_id(self, scope: MemoryScope, draft: Memory) -> tuple[str, MemoryRecord | None]:
-        """Return an id that two writers of the same text or key make alike, so that one of them meets a conflict.
+        """Return an id that two writers of the same key, or text without one, make alike: one of them meets a conflict.
 
         Of a draft that supersedes nothing also the current memory that such ids lead to, if it has its key or its text:
         another writer has just put it, or it has no terms to be found by.
         """
         import hashlib  # here, because it is a tenth of the import of the library
 
-        # Of one key whatever the text: of two writers that find no memory of the key one meets a conflict, and
-        # supersedes the other.
         text = folded(draft.text)
         parts = (draft.category, draft.key or "", draft.supersedes or "", text if draft.key is None else "")
         for number in count():

@@ -15,6 +15,7 @@ from array import array
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 
 from gatekeeper_core.embedding import Embedded, embedding_mark
@@ -56,7 +57,6 @@ class MemoryHits(Sequence[MemoryHit]):
     """The result of a search: a sequence of hits, best first.
 
     Attributes:
-        hits: the hits.
         status: ``"sparse"`` (no embedder), ``"dense"``, or ``"fallback"``: terms alone counted, despite an embedder.
         reason: why it is a fallback, else None.
     """
@@ -106,7 +106,7 @@ def ranked_hits(
 ) -> MemoryHits:
     """Return the hits among the records a store found for a question, best first; ties go to the newer one.
 
-    The question comes as its terms and, where there is an embedder, what that gave; ``related`` is its calibration.
+    The question is its terms and, with an embedder, what that gave; ``related`` is the embedder's calibration.
     """
     vector = embedded.vectors[0] if embedded and embedded.vectors else None
     hits: list[MemoryHit] = []
@@ -135,16 +135,14 @@ def ranked_hits(
 
 
 def most_alike(store: MemoryStore, scope: MemoryScope, draft: Memory) -> MemoryRecord | None:
-    """Return the current memory that says what a draft says, or None: the most alike of those alike enough.
+    """Return the current memory that says what a draft says, by its terms: the most alike of those alike enough.
 
-    It is of the same category, of no other key, and names the same numbers: "port 6380" and "port 6390" are two
-    things. It is compared by terms, so that the answer does not depend on a model.
+    It is of the same category, of no other key, and names the same numbers: "port 6380" and "port 6390" are two things.
     """
     counts = count_terms(draft.text)
     exact = _exact(counts)
     terms, records = candidates(store, scope, counts, None, (draft.category,))
-    best: tuple[float, float, str] = (0.0, 0.0, "")
-    alike = None
+    alike: list[tuple[float, float, str, MemoryRecord]] = []
     for record in records:
         memory = record.memory
         if terms.at_most(frozenset(record.terms)) < _MERGE_SIMILARITY - _ROUNDING:
@@ -153,10 +151,9 @@ def most_alike(store: MemoryStore, scope: MemoryScope, draft: Memory) -> MemoryR
         if (draft.key and memory.key and draft.key != memory.key) or _exact(other) != exact:
             continue
         similarity = 1.0 if folded(memory.text) == folded(draft.text) else terms.similarity(other)
-        place = (similarity, memory.valid_from, memory.id)
-        if similarity >= _MERGE_SIMILARITY and place > best:
-            best, alike = place, record
-    return alike
+        if similarity >= _MERGE_SIMILARITY:
+            alike.append((similarity, memory.valid_from, memory.id, record))
+    return max(alike, key=itemgetter(0, 1, 2))[3] if alike else None
 
 
 def _exact(terms: Iterable[str]) -> set[str]:

@@ -19,8 +19,8 @@ from gatekeeper_core.messages import Message, digests_of
 from gatekeeper_core.storage.base import DerivedRecord, MessageStore, RecordStore
 
 WRITE_ATTEMPTS = 64
-"""How often a change is tried before it is a ``ConflictError``. Source: ours. Of four writers that never rest, one
-loses eight times in a row at every tenth change, and 64 times in a row at one in a hundred million."""
+"""How often a change is tried. Source: ours. Of four writers that never rest, one loses eight times in a row at every
+tenth change, and 64 times in a row at one in a hundred million."""
 
 Result = TypeVar("Result")
 
@@ -39,7 +39,6 @@ class Thread:
         user: the user whose long-term memories are used; None uses no memories.
 
     Raises:
-        TypeError: an id is not a str, or a message is not a Message.
         ConfigError: an id is empty.
 
     >>> Thread("t1", [Message("user", "hello")]).last_seq
@@ -93,9 +92,7 @@ class Thread:
 
 
 class StoredThreads:
-    """The threads of a store as values. Nothing is kept here: each load reads the thread as it is stored.
-
-    Safe to use from several threads, beside any number of other workers.
+    """The threads of a store as values: each load reads a thread as it is stored. Safe to use from several threads.
 
     >>> from gatekeeper_core.storage.sqlite import InMemoryStore
     >>> threads = StoredThreads(InMemoryStore())
@@ -112,10 +109,10 @@ class StoredThreads:
     def append(
         self, thread_id: str, messages: Sequence[Message], *, tenant: str = "default", expected_seq: int | None = None
     ) -> int:
-        """Store messages at the end of a thread and return the sequence number of the last one given.
+        """Store messages at the end of a thread and return the sequence number of the last one.
 
-        Arguments and errors are those of ``MessageStore.append_messages``. Give the number to :meth:`load` as
-        ``min_seq`` to read what you wrote, from a replica too.
+        Arguments and errors are those of ``MessageStore.append_messages``. With the number as ``min_seq``, :meth:`load`
+        reads what you wrote, from a replica too.
         """
         return self._store.append_messages(tenant, thread_id, messages, expected_seq=expected_seq)
 
