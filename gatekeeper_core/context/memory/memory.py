@@ -12,28 +12,23 @@ the embedder fails, a search compares terms, and its result says so.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass
 from itertools import count, islice
+from operator import itemgetter
+from typing import Any, Literal, NamedTuple
 
 from gatekeeper_core.arguments import with_suggestions
-from gatekeeper_core.context.memory.search import (
-    MAX_CANDIDATES,
-    RELATED,
-    MemoryHits,
-    candidates,
-    most_alike,
-    question_terms,
-    ranked_hits,
-)
 from gatekeeper_core.context.memory.thread import retry_conflicts
 from gatekeeper_core.embedding import Embedded, Embedder, embed, embedding_mark
 from gatekeeper_core.errors import ConfigError, ConflictError, check_number, check_str, check_type
 from gatekeeper_core.events import EMBEDDER_FAILED, MEMORY_FORGET, MEMORY_SEARCH, MEMORY_WRITE
 from gatekeeper_core.observation import stage, tell
-from gatekeeper_core.selection.anchors import count_terms, folded, telling_terms
+from gatekeeper_core.selection.anchors import MAX_QUERY_ANCHORS, count_terms, folded, telling_terms
+from gatekeeper_core.selection.expansion import MAX_RELATED
+from gatekeeper_core.selection.similarity import TermVector, related_to
 from gatekeeper_core.storage.base import (
     MEMORY_CATEGORIES,
     EarlierText,
@@ -45,14 +40,58 @@ from gatekeeper_core.storage.base import (
     is_in_process,
 )
 from gatekeeper_core.tokens import check_tokens
+from gatekeeper_core.vectors import cosine
 
+_MAX_CANDIDATES = 200
+"""Memories that a search compares at most, found by terms; as many again by the vector. Source: ours."""
+
+_RELATED = 0.6
+"""Where the scale of similarities has what counts as related, and the least of a hit. Source: specification 001."""
+
+_RELATED_TERMS = 0.08
+"""The cosine of terms that counts as related: one of ten unrelated utterances finds a memory at it. Source: measured,
+``benchmarks.long_term_memory --thresholds``."""
+
+_MERGE_SIMILARITY = 0.85
+"""Similarity of terms from which two texts of a category are one memory. Source: requirement 004-63."""
+
+_EARLIER_WEIGHT = 0.9  # of a text against the one after it. Source: ``benchmarks.long_term_memory``
+_MAX_BEFORE = 20
+_ROUNDING = 1e-6
 _MAX_VERSIONS = 1_000
 _MAX_EARLIER = 20  # texts that a memory keeps of those it had before, the newest
 _MAX_CHARACTERS = 2_000  # of one memory
 
-
 _Change = tuple[Memory, list[MemoryRecord]]
 """The memory that a change leads to, and the records that it stores."""
+
+
+class MemoryHit(NamedTuple):
+    """A memory that a question calls for."""
+
+    memory: Memory
+    similarity: float  # the larger of both calibrated cosines, 0.0 to 1.0; see :func:`calibrated`
+    kind: Literal["sparse", "dense"]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryHits(Sequence[MemoryHit]):
+    """The result of a search: a sequence of hits, best first.
+
+    Attributes:
+        status: ``"sparse"`` (no embedder), ``"dense"``, or ``"fallback"``: terms alone counted, despite an embedder.
+        reason: why it is a fallback, else None.
+    """
+
+    hits: tuple[MemoryHit, ...]
+    status: Literal["sparse", "dense", "fallback"]
+    reason: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def __getitem__(self, at: Any) -> Any:
+        return self.hits[at]
 
 
 def keeps_memories(store: object) -> bool:
@@ -87,7 +126,7 @@ class LongTermMemory:
         *,
         embedder: Embedder | None = None,
         query_embedder: Embedder | None = None,
-        min_similarity: float = RELATED,
+        min_similarity: float = _RELATED,
         clock: Callable[[], float] | None = None,
     ) -> None:
         check_number("min_similarity", min_similarity, low=0, high=1)
@@ -100,7 +139,7 @@ class LongTermMemory:
         self._min_similarity = min_similarity
         name = getattr(embedder or query_embedder, "name", "")
         self._embedder_name = name if isinstance(name, str) else ""
-        self._related: float = getattr(embedder, "related_cosine", RELATED)
+        self._related: float = getattr(embedder, "related_cosine", _RELATED)
         check_number("related_cosine", self._related, low=0.01, high=0.99)
         self._clock = clock
         self._warned: set[str] = set()
@@ -137,9 +176,9 @@ class LongTermMemory:
         _check_draft(draft)
 
         def change() -> _Change:
-            find = partial(self._store.find_memories, scope, categories=(category,), limit=1)
-            same_key = find(key=key) if key is not None else ()
-            stored = next(iter(same_key), None) or most_alike(self._store, scope, draft)
+            find = self._store.find_memories
+            same_key = find(scope, key=key, categories=(category,), limit=1) if key is not None else ()
+            stored = next(iter(same_key), None) or self._most_alike(scope, draft)
             if stored is None:
                 memory_id, stored = self._free_id(scope, draft)
             if stored is None:
@@ -241,7 +280,7 @@ class LongTermMemory:
             return ()
         counts = self._store.count_memories(scope, terms).by_term
         rarest = min(terms, key=lambda term: (counts.get(term, 0), term))
-        records = islice(self._store.find_memories(scope, terms=(rarest,), limit=MAX_CANDIDATES), MAX_CANDIDATES)
+        records = islice(self._store.find_memories(scope, terms=(rarest,), limit=_MAX_CANDIDATES), _MAX_CANDIDATES)
         return tuple(record.memory for record in records if terms <= set(record.terms))
 
     def search(
@@ -264,7 +303,7 @@ class LongTermMemory:
         """
         _check_scope(scope)
         check_str("query", query)
-        check_number("limit", limit, low=1, high=MAX_CANDIDATES, integer=True)
+        check_number("limit", limit, low=1, high=_MAX_CANDIDATES, integer=True)
         least = self._min_similarity if min_similarity is None else min_similarity
         check_number("min_similarity", least, low=0, high=1)
         for name, texts in (("categories", categories), ("before", before)):
@@ -280,14 +319,76 @@ class LongTermMemory:
             embedder, now = self._query_embedder, self._now()
             embedded = self._embedded(embedder, ["\n".join((*before, query))]) if embedder else None
             vector = embedded.vectors[0] if embedded and embedded.vectors else None
-            terms, records = candidates(self._store, scope, question_terms(query, before), vector, categories or ())
+            terms, records = self._candidates(scope, question_terms(query, before), vector, categories or ())
             if now is not None:
                 records = [each for each in records if each.memory.valid_to is None or each.memory.valid_to > now]
-            name, related = self._embedder_name, self._related
-            hits = ranked_hits(terms, records, embedded, least=least, embedder_name=name, related=related)
-            hits = replace(hits, hits=hits.hits[:limit])
+            ranked, reason = self._ranked(terms, vector, records)
+            relevant = tuple(hit for hit in ranked if 0.0 < hit.similarity >= least)[:limit]
+            if embedded is None:
+                hits = MemoryHits(relevant, "sparse")
+            else:
+                reason = embedded.reason or reason
+                hits = MemoryHits(relevant, "fallback" if reason else "dense", reason)
             seen.tell(lambda: {"status": hits.status, "reason": hits.reason or "", "memories": len(hits)})
         return hits
+
+    def _candidates(
+        self, scope: MemoryScope, counts: Mapping[str, float], vector: array[float] | None, categories: Collection[str]
+    ) -> tuple[TermVector, list[MemoryRecord]]:
+        """Return a text as a vector of its terms, and the records that the store finds for it."""
+        related = tuple(islice(related_to(tuple(counts)), 4 * MAX_RELATED))
+        memories, by_term = self._store.count_memories(scope, (*counts, *related)) if counts else (0, {})
+        terms = TermVector(counts, documents=memories, frequencies=by_term)
+        indexed = [term for term in terms.terms if by_term.get(term)]
+        indexed += islice((term for term in related if by_term.get(term)), MAX_RELATED)
+        if not indexed and vector is None:
+            return terms, []
+        find, most = self._store.find_memories, _MAX_CANDIDATES
+        records = find(scope, terms=indexed, vector=vector, categories=categories, limit=most)
+        return terms, list(islice(records, 2 * most))  # whatever a store returns, the search is bounded
+
+    def _ranked(
+        self, terms: TermVector, vector: array[float] | None, records: Iterable[MemoryRecord]
+    ) -> tuple[list[MemoryHit], str | None]:
+        """Return memories by their similarity to a question, and why no vector was compared; ties: the newer first."""
+        hits: list[MemoryHit] = []
+        lengths: set[int] = set()
+        is_dense = False
+        for memory, _, stored, vector_of in records:
+            hit = MemoryHit(memory, calibrated(terms.similarity(count_terms(memory.text)), _RELATED_TERMS), "sparse")
+            if vector is not None and stored is not None:
+                lengths.add(len(stored))
+                if len(stored) == len(vector) and vector_of == self._mark(memory.text):
+                    is_dense = True
+                    similarity = calibrated(cosine(vector, stored), self._related)
+                    hit = hit if hit.similarity > similarity else MemoryHit(memory, similarity, "dense")
+            hits.append(hit)
+        hits.sort(key=lambda hit: (-hit.similarity, -hit.memory.valid_from, -(hit.memory.seq or 0), hit.memory.id))
+        if vector is None or is_dense or not hits:
+            return hits, None
+        other = "other_dimensions" if lengths else "no_stored_vectors"
+        return hits, "stale_vectors" if len(vector) in lengths else other
+
+    def _most_alike(self, scope: MemoryScope, draft: Memory) -> MemoryRecord | None:
+        """Return the current memory that says what a draft says, by its terms: the most alike of those alike enough.
+
+        It is of the same category, of no other key, and names the same numbers: "port 6380" and "port 6390" are two
+        things.
+        """
+        counts = count_terms(draft.text)
+        terms, records = self._candidates(scope, counts, None, (draft.category,))
+        alike: list[tuple[float, float, str, MemoryRecord]] = []
+        for record in records:
+            memory = record.memory
+            if terms.at_most(frozenset(record.terms)) < _MERGE_SIMILARITY - _ROUNDING:
+                continue  # most candidates: their texts need not be read
+            other = count_terms(memory.text)
+            if (draft.key and memory.key and draft.key != memory.key) or _exact(other) != _exact(counts):
+                continue
+            similarity = 1.0 if folded(memory.text) == folded(draft.text) else terms.similarity(other)
+            if similarity >= _MERGE_SIMILARITY:
+                alike.append((similarity, memory.valid_from, memory.id, record))
+        return max(alike, key=itemgetter(0, 1, 2))[3] if alike else None
 
     def _reword(self, stored: MemoryRecord, draft: Memory) -> _Change:
         old = stored.memory
@@ -375,6 +476,34 @@ class LongTermMemory:
         return None if self._clock is None else self._clock()
 
 
+def calibrated(cosine: float, related: float) -> float:
+    """Return a cosine on the scale of all similarities, where ``related`` is 0.6, and 0 and 1 stay.
+
+    Rounded to six digits. Source: ours; 0.6 is the threshold of specification 001.
+
+    >>> calibrated(0.08, 0.08), calibrated(0.33, 0.33), calibrated(0.04, 0.08), calibrated(1.0, 0.08)
+    (0.6, 0.6, 0.3, 1.0)
+    """
+    if cosine < related:
+        return round(_RELATED * cosine / related, 6)
+    return round(_RELATED + (1 - _RELATED) * (cosine - related) / (1 - related), 6)
+
+
+def question_terms(query: str, before: Sequence[str]) -> dict[str, float]:
+    """Return the counts of a question's terms, with those of the newest 20 texts before it, which count less."""
+    counts: dict[str, float] = {**count_terms(query, limit=MAX_QUERY_ANCHORS)}
+    for age, text in enumerate(islice(reversed(before), _MAX_BEFORE), 1):
+        for term, number in count_terms(text, limit=MAX_QUERY_ANCHORS).items():
+            if term in counts or len(counts) < MAX_QUERY_ANCHORS:
+                counts[term] = max(counts.get(term, 0), number * _EARLIER_WEIGHT**age)
+    return counts
+
+
+def _exact(terms: Iterable[str]) -> set[str]:
+    """Return the terms that mean one thing only: numbers, versions, identifiers with digits, dates and amounts."""
+    return {term for term in terms if term[0] in "@#" or any(map(str.isdigit, term))}
+
+
 def _check_scope(scope: MemoryScope) -> None:
     check_type("scope", scope, MemoryScope)
     _check_name("scope.tenant", scope.tenant)
@@ -396,8 +525,7 @@ def _check_draft(draft: Memory) -> None:
 
 
 def _check_name(name: str, value: object) -> None:
-    check_str(name, value)
-    if not str(value).strip():
+    if not check_str(name, value).strip():
         raise ConfigError(f"{name} must not be empty")
 
 

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.memory.memory import LongTermMemory
-from gatekeeper_core.context.memory.search import MemoryHits, question_terms
+from gatekeeper_core.context.memory.memory import LongTermMemory, MemoryHits, question_terms
 from gatekeeper_core.storage.base import Memory, MemoryRecord, MemoryScope
 from gatekeeper_core.storage.sqlite import InMemoryStore
 
