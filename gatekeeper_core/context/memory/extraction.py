@@ -1,9 +1,8 @@
 """Rules that extract what a user said about themselves and their work, word for word.
 
-Only what a user message says in the first person is read: no assistant's or tool's message, nothing that others said
-(quotations, pasted conversations, marked blocks), no code, no question, no supposition, and no text that the message
-hands over to be worked on. What the user asks to remember is taken whatever it says. The wordings are data
-(``memory_patterns.tsv``, ``memory_rules.tsv``).
+Only what a user message says in the first person is read: nothing that others said (quotations, pasted conversations,
+marked blocks), no code, no question, no supposition, and no text that the message hands over to be worked on. What the
+user asks to remember is taken whatever it says. The wordings are data (``memory_patterns.tsv``, ``memory_rules.tsv``).
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ from typing import NamedTuple, cast
 
 from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.data_files import expanded, rows
-from gatekeeper_core.errors import check_type
 from gatekeeper_core.selection.anchors import count_terms, folded
 from gatekeeper_core.storage.base import MemoryCategory
 from gatekeeper_core.text import HAN, LazyPattern, data_pattern, is_question, sentences
@@ -28,6 +26,22 @@ MAX_READ_CHARACTERS = 20_000
 _MAX_PER_MESSAGE = 50
 _MAX_SENTENCE = 1_000
 _MAX_TEXT, _MAX_KEY = 300, 60
+
+# A wording is looked for at the beginning of a clause only, in the first person and the present: "I like tea" is one,
+# "he said I like tea", "I liked tea" and "should I like tea" are none. The data file says what each pattern finds.
+CLAUSE_BORDER, _OPENER, _HYPOTHETICAL, _LATER_HYPOTHETICAL, _REPORTED, _TASK, _SECRET, _LEADING, _TRAILING = (
+    data_pattern("memory_patterns.tsv", name, re.IGNORECASE)
+    for name in "CLAUSE_BORDER OPENER HYPOTHETICAL LATER_HYPOTHETICAL REPORTED TASK SECRET LEADING TRAILING".split()  # noqa: SIM905 - a list
+)
+_REMEMBER, _ASKED_TO_REMEMBER, _FORGET, _NOTHING_TO_FORGET, _QUOTED, _SPEAKER, _ROLE, _TAIL, _TAG_QUESTION = (
+    data_pattern("memory_patterns.tsv", name, re.IGNORECASE)
+    for name in "REMEMBER ASKED_TO_REMEMBER FORGET NOTHING_TO_FORGET QUOTED SPEAKER ROLE TAIL TAG_QUESTION".split()  # noqa: SIM905 - a list
+)
+_MARK = LazyPattern(r"<(/?)([A-Za-z][\w-]{0,63})[^<>\n]{0,200}>")
+_HAN_START = LazyPattern(f"(?!我)[{HAN}]")
+_FENCES = ("```", "~~~")
+_LINE_MARKS = (">", "|", "{", "[", "$", "<", "```", "~~~", "    ", "\t")
+_EDGE = " \t\r\n,;，；、。.!！?？~～:：\"'”’"
 
 
 class Extracted(NamedTuple):
@@ -74,7 +88,6 @@ def extract(thread: Thread, after_seq: int = -1) -> Extraction:
     >>> [(each.text, each.category) for each in said.found]
     [('I live in Paris', 'fact'), ('I prefer short answers', 'user_preference')]
     """
-    check_type("thread", thread, Thread)
     items: list[Extracted | ForgetRequest] = []
     dropped = 0
     for seq, text in user_texts(thread, after_seq):
@@ -85,32 +98,11 @@ def extract(thread: Thread, after_seq: int = -1) -> Extraction:
     return Extraction(found, tuple(item for item in items if isinstance(item, ForgetRequest)), dropped)
 
 
-def user_texts(thread: Thread, after_seq: int = -1) -> Iterator[tuple[int, str]]:
+def user_texts(thread: Thread, after_seq: int) -> Iterator[tuple[int, str]]:
     """Yield the user's messages with their sequence numbers, without those that were written for the user."""
-    for seq in range(max(0, after_seq + 1), len(thread.messages)):
-        message = thread.messages[seq]
-        if message.role == "user" and "synthetic" not in (message.metadata or ()):
+    for seq, message in enumerate(thread.messages):
+        if seq > after_seq and message.role == "user" and "synthetic" not in message.metadata:
             yield seq, message.text
-
-
-# --- wordings -------------------------------------------------------------------------------------------------------
-
-# Each is looked for at the beginning of a clause only, in the first person and the present: "I like tea" is one, "he
-# said I like tea", "I liked tea" and "should I like tea" are none. The data file says what each of the patterns finds.
-
-CLAUSE_BORDER, _OPENER, _HYPOTHETICAL, _LATER_HYPOTHETICAL, _REPORTED, _TASK, _SECRET, _LEADING, _TRAILING = (
-    data_pattern("memory_patterns.tsv", name, re.IGNORECASE)
-    for name in "CLAUSE_BORDER OPENER HYPOTHETICAL LATER_HYPOTHETICAL REPORTED TASK SECRET LEADING TRAILING".split()  # noqa: SIM905 - a list
-)
-_REMEMBER, _ASKED_TO_REMEMBER, _FORGET, _NOTHING_TO_FORGET, _QUOTED, _SPEAKER, _ROLE, _TAIL, _TAG_QUESTION = (
-    data_pattern("memory_patterns.tsv", name, re.IGNORECASE)
-    for name in "REMEMBER ASKED_TO_REMEMBER FORGET NOTHING_TO_FORGET QUOTED SPEAKER ROLE TAIL TAG_QUESTION".split()  # noqa: SIM905 - a list
-)
-_MARK = LazyPattern(r"<(/?)([A-Za-z][\w-]{0,63})[^<>\n]{0,200}>")
-_HAN_START = LazyPattern(f"(?!我)[{HAN}]")
-_FENCES = ("```", "~~~")
-_LINE_MARKS = (">", "|", "{", "[", "$", "<", "```", "~~~", "    ", "\t")
-_EDGE = " \t\r\n,;，；、。.!！?？~～:：\"'”’"
 
 
 class Topic(NamedTuple):
@@ -147,9 +139,6 @@ def _rules() -> Sequence[tuple[MemoryCategory, str, re.Pattern[str]]]:
         wording = expanded("memory_patterns.tsv", "".join(part for *_, part in parts))
         rules.append((cast("MemoryCategory", category), key.strip("-"), re.compile(wording, re.IGNORECASE)))
     return rules
-
-
-# --- one message ----------------------------------------------------------------------------------------------------
 
 
 class _Reader:
