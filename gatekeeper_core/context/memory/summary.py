@@ -43,8 +43,6 @@ from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter, count_message, count_messages
 
-SummaryStatus = Literal["none", "current", "updated", "rebuilt", "busy", "unsaved", "failed"]
-
 _KIND = "summary"
 _MAX_MESSAGES = 1000  # of one update, in whole turns and at least one; one to three seconds. Source: ours
 _TURNS_AT_ONCE = 50  # merged at a time, so that a long conversation needs no more memory than a short one
@@ -78,17 +76,16 @@ class SummaryUpdate(NamedTuple):
 
     Attributes:
         summary: the summary of the conversation as it is now, if there is one.
-        status: ``none`` (no summary yet, and none due), ``current`` (nothing was due), ``updated``, ``rebuilt``
-            (the stored one was damaged, or of messages that are no longer there), ``busy`` (another caller is at it for
-            longer than could be waited), ``unsaved`` (made, and the store did not take it),
-            ``failed`` (the store, or the model).
+        status: ``none`` (no summary yet, and none due), ``current`` (nothing was due), ``updated``, ``rebuilt`` (the
+            stored one was damaged, or of messages that changed), ``busy`` (another caller took longer than
+            ``wait_seconds``), ``unsaved`` (made, but not stored), ``failed`` (the store, or the model).
         reason: ``damaged``, ``changed``, ``conflict``, ``empty``, ``not_text``, ``too_long``, ``unsupported``,
             ``error: <type>`` or "".
         unsupported: names and figures in a model's text that no message contains.
     """
 
     summary: Summary | None
-    status: SummaryStatus
+    status: Literal["none", "current", "updated", "rebuilt", "busy", "unsaved", "failed"]
     reason: str = ""
     unsupported: tuple[str, ...] = ()
 

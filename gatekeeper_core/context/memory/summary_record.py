@@ -10,8 +10,8 @@ where the earlier one was the assistant's as well:
 
 Where neither holds, both stay: a stale sentence beside a newer one does less harm than a lost one.
 
-When room is short it goes to the most informative sentences for their tokens, each term counting less the more often it
-was mentioned already: first within a share for each section, then wherever there is room.
+When room is short it goes to the most informative sentences for their tokens: first within a share for each section,
+then wherever there is room.
 """
 
 from __future__ import annotations
@@ -35,8 +35,6 @@ from gatekeeper_core.storage.codec import from_record, to_record
 from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter
-
-SummarySource = Literal["extractive", "model"]
 
 SECTIONS: tuple[Section, ...] = get_args(Section)
 """The sections in the order in which they are written. Source: specification 004-30; the last one is ours."""
@@ -69,22 +67,21 @@ class Summary:
         items: the sentences, by section and then in the order in which they were said last.
         upto_seq: sequence number of the newest message that is covered, -1 for none.
         covered_messages: messages up to there, system messages aside. Source: specification 001-22.
-        covered_tokens: what the said in them costs by the counter of whoever made it, 0 where it is not known.
-        source: ``model`` where what a model wrote is shown, ``extractive`` where only sentences are.
-        tokens: cost of ``text`` by its writer's counter.
+        covered_tokens: tokens of the texts in them, 0 if unknown.
+        source: ``model`` where a model's text is shown, ``extractive`` where only sentences are.
+        tokens: tokens of ``text``.
         version: of the record in the store, 0 where it was not saved.
         locale: language of the headings.
         model_text: text written by a model, "" without one.
         model_upto_seq: sequence number of the newest message that the model knew of, -1 for none.
-        checkpoints: sequence numbers at which the summary was brought up to date, each with the digest of all messages
-            up to there; the last one is ``upto_seq``.
+        checkpoints: ``upto_seq`` of each update, with the digest of all messages up to there; the newest last.
     """
 
     items: tuple[SummaryItem, ...] = ()
     upto_seq: int = -1
     covered_messages: int = 0
     covered_tokens: int = 0
-    source: SummarySource = "extractive"
+    source: Literal["extractive", "model"] = "extractive"
     tokens: int = 0
     version: int = 0
     locale: Locale = "zh"
@@ -131,11 +128,7 @@ class Summary:
 
     @classmethod
     def from_json(cls, body: str, *, version: int = 0) -> Summary:
-        """Return the summary that a JSON text describes; the version is that of the record that held it.
-
-        Raises:
-            CorruptionError: the text is damaged or something else.
-        """
+        """Return the summary that the JSON text of a record describes; raise CorruptionError if it is damaged."""
         summary = replace(from_record(cls, body, format_number=_FORMAT), version=version)
         seqs = [seq for item in summary.items for seq in (*item.seqs, *item.replaces)]
         numbers = (*seqs, summary.model_upto_seq, *(seq for seq, _ in summary.checkpoints))
@@ -255,8 +248,8 @@ def fit_summary(summary: Summary, budget_tokens: int, *, token_counter: TokenCou
 def _take(summary: Summary, room: int, counter: Callable[[str], int]) -> list[SummaryItem]:
     """Return the sentences that are taken, in the order in which they are: shares first, then the rest.
 
-    What a sentence is worth falls with each earlier use of its terms. A decision counts three times, a
-    preference one and a half; a little more counts what the user said, and what was said late.
+    What a sentence is worth falls with each earlier use of its terms; a little more counts what the user said, and what
+    was said late.
     """
     lines = {item: counter(f"- {item.text}\n") for item in summary.items}
     information = {item: sentence_weight(item.text) for item in lines}

@@ -38,20 +38,15 @@ def unsupported(text: str, sources: Iterable[str]) -> tuple[str, ...]:
     >>> unsupported("缓存在 6380 端口，张伟负责。", ["缓存监听 6380 端口。"])
     ('张伟',)
     """
-    terms: set[str] = set()
-    plain = []
-    for source in sources:
-        bare = _COMMA.sub("", source)
-        terms.update(count_terms(bare, limit=_MAX_ANCHORS))
-        plain.append(folded(clean(bare)))
-    source = "\n".join(plain)
+    said = _COMMA.sub("", "\n".join(sources))
+    terms, plain = count_terms(said, limit=len(said)), folded(clean(said))
     lines = []  # without headings, and the marks of lists and emphasis
     for line in text.splitlines():
         if not (line.lstrip().startswith("#") or line.rstrip(" *_").endswith((":", "："))):
             mark = _LINE_MARK.match(line.lstrip())
             lines.append(_COMMA.sub("", _EMPHASIS.sub("", line.lstrip()[mark.end() :] if mark else line)))
     prose = "\n".join(lines)
-    named = []
+    named: list[tuple[str, str]] = []
     common = background_frequencies()
     for anchor in extract_anchors(prose, limit=_MAX_ANCHORS):
         parts = anchor.term.replace("'", "-").split("-")
@@ -60,9 +55,9 @@ def unsupported(text: str, sources: Iterable[str]) -> tuple[str, ...]:
         )
         if anchor.kind in _KINDS and not is_words:
             named.append((anchor.text, anchor.term))
-    chinese = (match[1] for match in _CHINESE_NAME.finditer(folded(clean(prose))))
-    named += [*_english_names(prose), *((name, name) for name in chinese if len(name) > 1)]
-    missing = (written for written, term in named if term not in terms and not has_whole(folded(written), source))
+    named += _english_names(prose)
+    named += [(match[1], match[1]) for match in _CHINESE_NAME.finditer(folded(clean(prose))) if len(match[1]) > 1]
+    missing = (written for written, term in named if term not in terms and not has_whole(folded(written), plain))
     return tuple(dict.fromkeys(missing))[:MAX_UNSUPPORTED]
 
 

@@ -102,11 +102,7 @@ class ActiveTask:
 
     @classmethod
     def from_json(cls, body: str) -> ActiveTask:
-        """Return the task that a JSON text describes.
-
-        Raises:
-            CorruptionError: the text is damaged, or of another format.
-        """
+        """Return the task that a JSON text describes; raise CorruptionError if it is damaged or of another format."""
         return from_record(cls, body, format_number=_FORMAT)
 
 
