@@ -11,7 +11,6 @@ from gatekeeper_core.storage.base import DerivedRecord, RecordStore
 from gatekeeper_core.tokens import TokenCounter, checked_counter
 
 _KIND = "constraints"
-_DAMAGED = "the constraints of the thread are damaged: clear() them, and set them again"
 
 
 class ThreadConstraints:
@@ -79,8 +78,8 @@ def _record(values: dict[str, str], thread: Thread) -> tuple[str, int]:
 def _values(record: DerivedRecord | None) -> dict[str, str]:
     try:
         values = json.loads(record.body) if record else {}
-    except ValueError as error:
-        raise CorruptionError(_DAMAGED) from error
+    except ValueError:
+        values = None
     if not isinstance(values, dict) or not all(isinstance(value, str) for value in values.values()):
-        raise CorruptionError(_DAMAGED)
+        raise CorruptionError("the constraints of the thread are damaged: clear() them, and set them again")
     return values

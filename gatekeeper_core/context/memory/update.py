@@ -19,9 +19,7 @@ from gatekeeper_core.events import EXTRACTION
 from gatekeeper_core.observation import stage
 from gatekeeper_core.storage.base import MEMORY_CATEGORIES, DerivedRecord, Memory, MemoryScope, RecordStore
 
-EXTRACTION_KIND = "extraction"
-"""The kind of the derived record that says how far a conversation was read."""
-
+EXTRACTION_KIND = "extraction"  # the derived record that says how far a conversation was read
 _MAX_FROM_MODEL, _MAX_CHARACTERS = 200, 500  # items of a model's, and of the text of one
 
 
@@ -72,11 +70,9 @@ def remember_thread(
     """Read what is new in a conversation into its user's memory.
 
     What the user asks to be forgotten is deleted where memories name it (``LongTermMemory.naming``), in the order in
-    which it was said. A conversation without a user is not read.
-
-    ``store`` keeps the record of how far it was read. Without a model as ``extractor`` the rules of
-    :func:`~gatekeeper_core.context.memory.extraction.extract` are used; requests to forget are read by rules in any
-    case.
+    which it was said; rules read these requests in any case. A conversation without a user is not read. ``store`` keeps
+    the record of how far it was read; an ``extractor`` replaces the rules of
+    :func:`~gatekeeper_core.context.memory.extraction.extract`.
 
     Raises:
         StorageError: a store could not do what it was asked.
