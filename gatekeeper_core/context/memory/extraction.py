@@ -52,7 +52,7 @@ class Extracted(NamedTuple):
         category: kind of memory.
         key: the question that it answers, or None.
         seq: sequence number of the message, -1 where a model does not say.
-        start: where it begins in that message's text, -1 likewise; ``stop`` is its end.
+        start: where it begins in that message's text, -1 likewise.
     """
 
     text: str
@@ -60,7 +60,6 @@ class Extracted(NamedTuple):
     key: str | None = None
     seq: int = -1
     start: int = -1
-    stop: int = -1
 
 
 class ForgetRequest(NamedTuple):
@@ -69,7 +68,6 @@ class ForgetRequest(NamedTuple):
     text: str
     seq: int
     start: int
-    stop: int
 
 
 class Extraction(NamedTuple):
@@ -169,14 +167,13 @@ class _Reader:
                 if is_content:  # whatever it says
                     default: MemoryCategory = "user_preference" if text.lower().startswith("to ") else "fact"
                     category, key = read_clause(self._text[begin:stop]) or (default, None)
-                    yield Extracted(text, category, key, self._seq, begin, begin + len(text))
+                    yield Extracted(text, category, key, self._seq, begin)
                 continue
             match = _FORGET.match(self._masked, at, stop)
             group = match.span(match.lastgroup) if match and match.lastgroup else (0, 0)
             what = self._text[slice(*group)].strip(_EDGE)
             if any(map(str.isalnum, what)) and not _NOTHING_TO_FORGET.match(what):
-                begin = self._text.index(what, group[0])
-                yield ForgetRequest(what, self._seq, begin, begin + len(what))
+                yield ForgetRequest(what, self._seq, self._text.index(what, group[0]))
             else:
                 yield from self._statements(start, stop)
             if _TASK.search(self._masked, start, stop):
@@ -224,7 +221,7 @@ class _Reader:
                 continue
             if key is not None and key.startswith("like:") and text != alone:
                 key = None  # of a list: what the user likes is more than its first member
-            yield Extracted(text, category, key, self._seq, at, at + len(text))
+            yield Extracted(text, category, key, self._seq, at)
 
     def _clauses(self, start: int, stop: int) -> list[tuple[int, int]]:
         """Return where the clauses of a stretch begin, behind words that only lead over, and where they end."""

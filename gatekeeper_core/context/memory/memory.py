@@ -94,11 +94,6 @@ class MemoryHits(Sequence[MemoryHit]):
         return self.hits[at]
 
 
-def keeps_memories(store: object) -> bool:
-    """Return whether a store keeps memories, as every ``Store`` does."""
-    return all(callable(getattr(store, name, None)) for name in ("put_memories", "find_memories", "delete_memories"))
-
-
 @with_suggestions()
 class LongTermMemory:
     """The memories of users, in a store that may be shared; thread-safe.
@@ -241,17 +236,16 @@ class LongTermMemory:
         check_tokens("limit", limit, at_least=1)
         if self._embedder is None:
             return 0
-        newest = islice(self._store.find_memories(scope, limit=limit), limit)
+        newest = self._store.find_memories(scope, limit=limit)
         stale = [record for record in newest if record.vector_of != self._mark(record.memory.text)]
-        embedded = self._embedded(self._embedder, [record.memory.text for record in stale]) if stale else Embedded(())
-        count = 0
-        for record, vector in zip(stale, embedded.vectors, strict=False):
-            memory = record.memory._replace(version=record.memory.version + 1)
+        vectors = self._embedded(self._embedder, [record.memory.text for record in stale]).vectors if stale else ()
+        number = 0
+        for (memory, terms, *_), vector in zip(stale, vectors, strict=False):
+            newer = memory._replace(version=memory.version + 1)
             with suppress(ConflictError):  # it was changed in the meantime, and embedded by who changed it
-                marked = MemoryRecord(memory, record.terms, vector, self._mark(memory.text))
-                self._store.put_memories(scope, [marked])
-                count += 1
-        return count
+                self._store.put_memories(scope, [MemoryRecord(newer, terms, vector, self._mark(memory.text))])
+                number += 1
+        return number
 
     def get(self, scope: MemoryScope, memory_id: str) -> Memory:
         """Return the memory with an id, current or superseded; raise KeyError for an unknown one."""
@@ -262,8 +256,7 @@ class LongTermMemory:
         """Return the most recent current memories, newest first by the time since when they hold."""
         _check_scope(scope)
         check_tokens("limit", limit, at_least=1)
-        records = islice(self._store.find_memories(scope, limit=limit), limit)
-        memories = [record.memory for record in records]
+        memories = [record.memory for record in self._store.find_memories(scope, limit=limit)]
         return tuple(sorted(memories, key=lambda memory: (-memory.valid_from, -(memory.seq or 0), memory.id)))
 
     def history(self, scope: MemoryScope, memory_id: str) -> tuple[Memory, ...]:
@@ -280,7 +273,7 @@ class LongTermMemory:
             return ()
         counts = self._store.count_memories(scope, terms).by_term
         rarest = min(terms, key=lambda term: (counts.get(term, 0), term))
-        records = islice(self._store.find_memories(scope, terms=(rarest,), limit=_MAX_CANDIDATES), _MAX_CANDIDATES)
+        records = self._store.find_memories(scope, terms=(rarest,), limit=_MAX_CANDIDATES)
         return tuple(record.memory for record in records if terms <= set(record.terms))
 
     def search(
@@ -324,11 +317,8 @@ class LongTermMemory:
                 records = [each for each in records if each.memory.valid_to is None or each.memory.valid_to > now]
             ranked, reason = self._ranked(terms, vector, records)
             relevant = tuple(hit for hit in ranked if 0.0 < hit.similarity >= least)[:limit]
-            if embedded is None:
-                hits = MemoryHits(relevant, "sparse")
-            else:
-                reason = embedded.reason or reason
-                hits = MemoryHits(relevant, "fallback" if reason else "dense", reason)
+            reason = embedded.reason or reason if embedded else None
+            hits = MemoryHits(relevant, "fallback" if reason else "dense" if embedder else "sparse", reason)
             seen.tell(lambda: {"status": hits.status, "reason": hits.reason or "", "memories": len(hits)})
         return hits
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import accumulate
 from threading import TIMEOUT_MAX, Lock
 from typing import Any, Literal, NamedTuple
 from weakref import WeakValueDictionary
@@ -118,13 +119,8 @@ class ThreadSummary:
 
     >>> from gatekeeper_core.messages import Message
     >>> from gatekeeper_core.storage.sqlite import InMemoryStore
-    >>> said = [("user", "Which cache do we take?"), ("assistant", "Redis or Memcached."),
-    ...         ("user", "Let's go with Redis."), ("assistant", "Good.")]
-    >>> thread = Thread("t1", [Message(*one) for one in said])
-    >>> summaries = ThreadSummary(InMemoryStore(), config=SummaryConfig(message_threshold=4))
-    >>> print(summaries.update_if_needed(thread).summary.text)
-    Main topics:
-    - Which cache do we take?
+    >>> thread = Thread("t1", [Message("user", "Let's go with Redis."), Message("assistant", "Good.")])
+    >>> print(ThreadSummary(InMemoryStore()).update(thread).summary.text)
     Important decisions:
     - Let's go with Redis.
     """
@@ -278,12 +274,8 @@ class ThreadSummary:
         # sentences of the summary in the place of the others.
         messages = thread.messages[read.model_upto_seq + 1 : read.upto_seq + 1]
         new = [Message(each.role, text, name=each.name) for each in messages if (text := spoken_text(each)).strip()]
-        room, start = MAX_MODEL_INPUT_TOKENS, len(new)
-        while start > 0:
-            room -= count_message(new[start - 1], token_counter=count)
-            if room < 0 and start < len(new):
-                break
-            start -= 1
+        costs = accumulate(count_message(message, token_counter=count) for message in reversed(new))
+        start = max(0, len(new) - max(1, sum(cost <= MAX_MODEL_INPUT_TOKENS for cost in costs)))
         previous = read.text if start else read.model_text
         fitting = readable(new[start:], MAX_MODEL_INPUT_TOKENS, token_counter=count, locale=read.locale)
         # What it writes is refused where it is too long or says what nobody said, never cut.
@@ -317,16 +309,14 @@ class ThreadSummary:
             record = self._store.load_record(thread.tenant, thread.id, _KIND)
             if record is None:
                 return None, 0, ""
-            body, upto_seq, version = record
+            body, _, version = record
         except Exception as error:  # noqa: BLE001 - the caller's own store: it may raise anything, and a chat goes on
             return None, -1, f"error: {type(error).__name__}"
         try:
             summary = Summary.from_json(body, version=version)
         except CorruptionError:
             return None, version, "damaged"
-        if not (summary.checkpoints and summary.upto_seq == upto_seq == summary.checkpoints[-1][0]):
-            return None, version, "damaged"
-        is_unchanged = thread.digests([upto_seq]).get(upto_seq) == summary.checkpoints[-1][1] and all(
+        is_unchanged = summary.checkpoints[-1] in thread.digests([summary.upto_seq]).items() and all(
             item.text in spoken_text(thread.messages[seq]) for item in summary.items for seq in item.seqs
         )
         if not (is_unchanged or since in summary.checkpoints):

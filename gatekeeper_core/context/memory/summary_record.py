@@ -132,7 +132,8 @@ class Summary:
         summary = replace(from_record(cls, body, format_number=_FORMAT), version=version)
         seqs = [seq for item in summary.items for seq in (*item.seqs, *item.replaces)]
         numbers = (*seqs, summary.model_upto_seq, *(seq for seq, _ in summary.checkpoints))
-        if not all(item.seqs for item in summary.items) or min(seqs, default=0) < 0 or max(numbers) > summary.upto_seq:
+        is_dated = summary.checkpoints and summary.checkpoints[-1][0] == summary.upto_seq >= max(numbers)
+        if not is_dated or not all(item.seqs for item in summary.items) or min(seqs, default=0) < 0:
             raise CorruptionError("the stored summary does not match its messages: build it again from them")
         return summary
 

@@ -109,7 +109,8 @@ class ActiveTask:
 class TaskTracker:
     """The active task of each conversation, kept in a store.
 
-    Safe to use from several threads and processes. What the store raises passes through; nothing is half changed then.
+    Safe to use from several threads and processes. A blank name or text raises ``ConfigError``. What the store raises
+    passes through; nothing is half changed then.
 
     >>> from gatekeeper_core.messages import Message
     >>> from gatekeeper_core.storage.sqlite import InMemoryStore
@@ -166,9 +167,6 @@ class TaskTracker:
         The name of the phase at work changes nothing. ``summary`` is the outcome of the step or phase before, see
         :meth:`finish_step`.
 
-        Raises:
-            ConfigError: the name is blank.
-
         Source: specification 002-07.
         """
         name = _line("name", name, _MAX_NAME_CHARS)
@@ -181,11 +179,7 @@ class TaskTracker:
         return self._change(thread, change)
 
     def start_step(self, thread: Thread, name: str, *, summary: str | None = None) -> ActiveTask:
-        """Start a step at the next message; finish any active step first, with ``summary`` as its outcome.
-
-        Raises:
-            ConfigError: the name is blank.
-        """
+        """Start a step at the next message; finish any active step first, with ``summary`` as its outcome."""
         name = _line("name", name, _MAX_NAME_CHARS)
         return self._change(thread, lambda task: _begun(task, thread, name, summary))
 
@@ -206,11 +200,7 @@ class TaskTracker:
         return self._change(thread, change)
 
     def add_finding(self, thread: Thread, text: str) -> ActiveTask:
-        """Note something found out; the same text again becomes the newest finding.
-
-        Raises:
-            ConfigError: the text is blank.
-        """
+        """Note something found out; the same text again becomes the newest finding."""
         finding = Note(_line("text", text, _MAX_TEXT_CHARS), thread.last_seq)
         return self._change(thread, lambda task: replace(task, findings=_with(task.findings, finding, _MAX_FINDINGS)))
 
