@@ -58,7 +58,6 @@ _MERGE_SIMILARITY = 0.85
 _EARLIER_WEIGHT = 0.9  # of a text against the one after it. Source: ``benchmarks.long_term_memory``
 _MAX_BEFORE = 20
 _ROUNDING = 1e-6
-_MAX_VERSIONS = 1_000
 _MAX_EARLIER = 20  # texts that a memory keeps of those it had before, the newest
 _MAX_CHARACTERS = 2_000  # of one memory
 
@@ -97,6 +96,8 @@ class MemoryHits(Sequence[MemoryHit]):
 @with_suggestions()
 class LongTermMemory:
     """The memories of users, in a store that may be shared; thread-safe.
+
+    A write raises ``ConflictError`` where other writers were faster 64 times in a row.
 
     Args:
         store: where the memories are stored.
@@ -164,7 +165,6 @@ class LongTermMemory:
 
         Raises:
             ConfigError: the text or a name is empty, the text too long, the category unknown, ``seq`` negative.
-            ConflictError: other writers were faster 64 times in a row.
         """
         _check_scope(scope)
         draft = Memory("", text, category, key, thread, seq, self._now() or 0.0, valid_to)
@@ -202,7 +202,6 @@ class LongTermMemory:
         Raises:
             KeyError: there is no such memory.
             ConfigError: the text is empty or too long, or this memory was superseded.
-            ConflictError: other writers were faster 64 times in a row.
         """
         _check_scope(scope)
 
@@ -421,9 +420,9 @@ class LongTermMemory:
         return record
 
     def _chain(self, scope: MemoryScope, record: MemoryRecord | None, link: str) -> Iterator[MemoryRecord]:
-        """Yield a memory and those that it is linked with in one direction, each once, at most 1,000."""
+        """Yield a memory and those that it is linked with in one direction, each once."""
         ids: set[str] = set()
-        while record is not None and record.memory.id not in ids and len(ids) < _MAX_VERSIONS:
+        while record is not None and record.memory.id not in ids:
             ids.add(record.memory.id)
             yield record
             linked: str | None = getattr(record.memory, link)

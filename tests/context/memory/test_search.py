@@ -206,6 +206,3 @@ def test_ties_are_broken_by_time_then_place_then_id() -> None:
         store.put_memories(ANN, order)
         found = LongTermMemory(store).search(ANN, "tea", limit=9)
         assert [each.memory.id for each in found] == ["d", "c", "a", "b"]
-
-
-# --- values ----------------------------------------------------------------------------------------------------------
