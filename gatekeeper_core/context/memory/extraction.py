@@ -103,18 +103,11 @@ def user_texts(thread: Thread, after_seq: int) -> Iterator[tuple[int, str]]:
             yield seq, message.text
 
 
-class Topic(NamedTuple):
-    """The topic of a clause, and the question that it answers, or None."""
-
-    category: MemoryCategory
-    key: str | None
-
-
-def read_clause(clause: str) -> Topic | None:
-    """Return the topic of a clause about its writer, by its beginning, or None.
+def read_clause(clause: str) -> tuple[MemoryCategory, str | None] | None:
+    """Return the category of a clause about its writer, by its beginning, and the question that it answers, or None.
 
     >>> read_clause("I live in Paris"), read_clause("我对花生过敏"), read_clause("Nice to meet you")
-    (Topic(category='fact', key='residence'), Topic(category='fact', key='allergy:花生'), None)
+    (('fact', 'residence'), ('fact', 'allergy:花生'), None)
     """
     plain = clause.replace("’", "'")
     for category, template, wording in _rules():
@@ -125,7 +118,7 @@ def read_clause(clause: str) -> Topic | None:
                 by_terms = named.isascii() and template.endswith(":*")
                 short = " ".join(count_terms(named) if by_terms else named.split())
                 key = template.replace("*", short[:_MAX_KEY]) if short else ""
-            return Topic(category, key or None)
+            return category, key or None
     return None
 
 
@@ -199,7 +192,7 @@ class _Reader:
             asks = (at for at, end in clauses if is_question(self._text[at:end]) or at == clauses[-1][0])
             stop = next(asks)
             clauses = self._clauses(start, stop)
-        units: list[tuple[int, int, Topic]] = []
+        units: list[tuple[int, int, MemoryCategory, str | None]] = []
         for at, end in clauses:
             before, clause = self._masked[start:at], self._masked[at:end]
             if _HYPOTHETICAL.search(before) or _REPORTED.search(before) or _TASK.search(before):
@@ -208,9 +201,9 @@ class _Reader:
             if topic is None and units and _HAN_START.match(clause):
                 topic = read_clause(f"我{clause}")  # 我叫…，住在…: said once for both
             if topic is not None and not _LATER_HYPOTHETICAL.search(clause):
-                units.append((at, end, topic))
-        ends = [*(at for at, _, _ in units[1:]), stop]
-        for (at, own, (category, key)), end in zip(units, ends, strict=False):
+                units.append((at, end, *topic))
+        ends = [*(at for at, *_ in units[1:]), stop]
+        for (at, own, category, key), end in zip(units, ends, strict=False):
             full, alone = self._cut(at, end), self._cut(at, own)
             # The clauses behind a preference, a skill or a project may belong to it, as a list does.
             text = full if category != "fact" and len(full) <= _MAX_TEXT else alone
