@@ -173,7 +173,9 @@ class LongTermMemory:
         def change() -> _Change:
             find = self._store.find_memories
             same_key = find(scope, key=key, categories=(category,), limit=1) if key is not None else ()
-            stored = next(iter(same_key), None) or self._most_alike(scope, draft)
+            stored = next(iter(same_key), None)
+            if stored is None:
+                stored = most_alike(draft, *self._candidates(scope, count_terms(text), None, (category,)))
             if stored is None:
                 memory_id, stored = self._free_id(scope, draft)
             if stored is None:
@@ -358,27 +360,6 @@ class LongTermMemory:
         other = "other_dimensions" if lengths else "no_stored_vectors"
         return hits, "stale_vectors" if len(vector) in lengths else other
 
-    def _most_alike(self, scope: MemoryScope, draft: Memory) -> MemoryRecord | None:
-        """Return the current memory that says what a draft says, by its terms: the most alike of those alike enough.
-
-        It is of the same category, of no other key, and names the same numbers: "port 6380" and "port 6390" are two
-        things.
-        """
-        counts = count_terms(draft.text)
-        terms, records = self._candidates(scope, counts, None, (draft.category,))
-        alike: list[tuple[float, float, str, MemoryRecord]] = []
-        for record in records:
-            memory = record.memory
-            if terms.at_most(frozenset(record.terms)) < _MERGE_SIMILARITY - _ROUNDING:
-                continue  # most candidates: their texts need not be read
-            other = count_terms(memory.text)
-            if (draft.key and memory.key and draft.key != memory.key) or _exact(other) != _exact(counts):
-                continue
-            similarity = 1.0 if folded(memory.text) == folded(draft.text) else terms.similarity(other)
-            if similarity >= _MERGE_SIMILARITY:
-                alike.append((similarity, memory.valid_from, memory.id, record))
-        return max(alike, key=itemgetter(0, 1, 2))[3] if alike else None
-
     def _reword(self, stored: MemoryRecord, draft: Memory) -> _Change:
         old = stored.memory
         earlier = old.earlier
@@ -486,6 +467,26 @@ def question_terms(query: str, before: Sequence[str]) -> dict[str, float]:
             if term in counts or len(counts) < MAX_QUERY_ANCHORS:
                 counts[term] = max(counts.get(term, 0), number * _EARLIER_WEIGHT**age)
     return counts
+
+
+def most_alike(draft: Memory, terms: TermVector, records: Iterable[MemoryRecord]) -> MemoryRecord | None:
+    """Return the memory that says what a draft says, by its terms: the most alike of those alike enough.
+
+    It is of no other key, and names the same numbers: "port 6380" and "port 6390" are two things.
+    """
+    exact = _exact(count_terms(draft.text))
+    alike: list[tuple[float, float, str, MemoryRecord]] = []
+    for record in records:
+        memory = record.memory
+        if terms.at_most(frozenset(record.terms)) < _MERGE_SIMILARITY - _ROUNDING:
+            continue  # most candidates: their texts need not be read
+        other = count_terms(memory.text)
+        if (draft.key and memory.key and draft.key != memory.key) or _exact(other) != exact:
+            continue
+        similarity = 1.0 if folded(memory.text) == folded(draft.text) else terms.similarity(other)
+        if similarity >= _MERGE_SIMILARITY:
+            alike.append((similarity, memory.valid_from, memory.id, record))
+    return max(alike, key=itemgetter(0, 1, 2))[3] if alike else None
 
 
 def _exact(terms: Iterable[str]) -> set[str]:

@@ -13,7 +13,7 @@ the result of the update tells.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -223,19 +223,17 @@ class ThreadSummary:
             if version == read_version:  # nobody was faster: the store says so all the same
                 break
             read_version = version
-            start = old.upto_seq + 1 if old else 0
-            if stop <= start or (only_if_due and not self._is_due(thread.messages[start:stop])):
+            start, most = old.upto_seq + 1 if old else 0, self.config.token_compaction_threshold
+            new = [message for message in thread.messages[start:stop] if message.role != "system"]
+            is_due = len(new) >= self.config.message_threshold if only_if_due else stop > start
+            if only_if_due and not is_due and most is not None:
+                is_due = count_messages(new, token_counter=self._counter) >= most
+            if not is_due:
                 return SummaryUpdate(old, "current" if old else "none", flaw)
             summary = self._extended(thread, old, stop)
             with suppress(ConflictError):
                 return self._save(thread, summary, version, flaw, unsaved=summary)
         return SummaryUpdate(summary, "unsaved", "conflict")
-
-    def _is_due(self, messages: Sequence[Message]) -> bool:
-        new = [message for message in messages if message.role != "system"]
-        most = self.config.token_compaction_threshold
-        has_many = len(new) >= self.config.message_threshold
-        return has_many or (most is not None and count_messages(new, token_counter=self._counter) >= most)
 
     def _extended(self, thread: Thread, old: Summary | None, stop: int) -> Summary:
         """Return the summary with everything up to a position; what it covers already is not read again."""
