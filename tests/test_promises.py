@@ -342,7 +342,7 @@ SUMMED: dict[str, Callable[[], object]] = {
     "what a sentence tells": lambda: (
         sentence_weight("Yesterday the indexer wrote 缓存穿透 to the ledger of Bergen.").score
     ),
-    "a summary": lambda: fit_summary(Summary(items=FACTS, upto_seq=9), 60),
+    "a summary": lambda: fit_summary(Summary(items=FACTS, upto_seq=9), 60, token_counter=TokenEstimator()),
     "a result with a question": lambda: ToolResultCompressor().compress(
         "\n".join(f"row {row} of the ledger, indexer of Bergen, 缓存穿透" for row in range(400)),
         query="ledger indexer Bergen 缓存穿透",

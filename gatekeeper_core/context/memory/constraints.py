@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 
-from gatekeeper_core.context.memory.thread import NewRecord, Thread, load_record, update_record
+from gatekeeper_core.context.memory.thread import Thread, load_record, update_record
 from gatekeeper_core.errors import CorruptionError
 from gatekeeper_core.selection.constraints import with_constraint
 from gatekeeper_core.storage.base import DerivedRecord, RecordStore
 from gatekeeper_core.tokens import TokenCounter, checked_counter
 
 _KIND = "constraints"
-_DAMAGED = "the constraints of the thread are damaged: clear() them, and set them again"
 
 
 class ThreadConstraints:
@@ -24,7 +23,6 @@ class ThreadConstraints:
         store: keeps them.
         token_counter: counts a text; None: ``TokenEstimator()``.
 
-    >>> from gatekeeper_core.context.memory.thread import Thread
     >>> from gatekeeper_core.storage.sqlite import InMemoryStore
     >>> constraints = ThreadConstraints(InMemoryStore())
     >>> constraints.set(Thread("t1"), "language", "Chinese")
@@ -49,7 +47,7 @@ class ThreadConstraints:
             ConstraintLimitError: the zone would outgrow its cap; it stays as it was.
         """
 
-        def change(record: DerivedRecord | None) -> NewRecord:
+        def change(record: DerivedRecord | None) -> tuple[str, int]:
             return _record(with_constraint(_values(record), key, value, count=self._count), thread)
 
         update_record(self._store, thread, _KIND, change)
@@ -58,7 +56,7 @@ class ThreadConstraints:
         """Remove one constraint and return whether it was there."""
         removed: str | None = None
 
-        def change(record: DerivedRecord | None) -> NewRecord | None:
+        def change(record: DerivedRecord | None) -> tuple[str, int] | None:
             nonlocal removed
             values = _values(record)
             removed = values.pop(key, None)
@@ -69,19 +67,19 @@ class ThreadConstraints:
 
     def clear(self, thread: Thread) -> None:
         """Remove all constraints, also those that cannot be read any more."""
-        update_record(self._store, thread, _KIND, lambda record: NewRecord("{}", thread.last_seq) if record else None)
+        update_record(self._store, thread, _KIND, lambda record: ("{}", thread.last_seq) if record else None)
 
 
-def _record(values: dict[str, str], thread: Thread) -> NewRecord:
+def _record(values: dict[str, str], thread: Thread) -> tuple[str, int]:
     # Not escaped: two escaped surrogates side by side would be read back as one character.
-    return NewRecord(json.dumps(values, ensure_ascii=False), thread.last_seq)
+    return json.dumps(values, ensure_ascii=False), thread.last_seq
 
 
 def _values(record: DerivedRecord | None) -> dict[str, str]:
     try:
         values = json.loads(record.body) if record else {}
-    except ValueError as error:
-        raise CorruptionError(_DAMAGED) from error
+    except ValueError:
+        values = None
     if not isinstance(values, dict) or not all(isinstance(value, str) for value in values.values()):
-        raise CorruptionError(_DAMAGED)
+        raise CorruptionError("the constraints of the thread are damaged: clear() them, and set them again")
     return values

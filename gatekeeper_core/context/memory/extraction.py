@@ -1,15 +1,13 @@
 """Rules that extract what a user said about themselves and their work, word for word.
 
-Only what a user message says in the first person is read: no assistant's or tool's message, nothing that others said
-(quotations, pasted conversations, marked blocks), no code, no question, no supposition, and no text that the message
-hands over to be worked on. What the user asks to remember is taken whatever it says. The wordings are data
-(``memory_patterns.tsv``, ``memory_rules.tsv``).
+Only what a user message says in the first person is read: nothing that others said (quotations, pasted conversations,
+marked blocks), no code, no question, no supposition, and no text that the message hands over to be worked on. What the
+user asks to remember is taken whatever it says. The wordings are data (``memory_patterns.tsv``, ``memory_rules.tsv``).
 """
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import groupby, islice
@@ -18,7 +16,6 @@ from typing import NamedTuple, cast
 
 from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.data_files import expanded, rows
-from gatekeeper_core.errors import check_type
 from gatekeeper_core.selection.anchors import count_terms, folded
 from gatekeeper_core.storage.base import MemoryCategory
 from gatekeeper_core.text import HAN, LazyPattern, data_pattern, is_question, sentences
@@ -30,6 +27,22 @@ _MAX_PER_MESSAGE = 50
 _MAX_SENTENCE = 1_000
 _MAX_TEXT, _MAX_KEY = 300, 60
 
+# A wording is looked for at the beginning of a clause only, in the first person and the present: "I like tea" is one,
+# "he said I like tea", "I liked tea" and "should I like tea" are none. The data file says what each pattern finds.
+CLAUSE_BORDER, _OPENER, _HYPOTHETICAL, _LATER_HYPOTHETICAL, _REPORTED, _TASK, _SECRET, _LEADING, _TRAILING = (
+    data_pattern("memory_patterns.tsv", name, re.IGNORECASE)
+    for name in "CLAUSE_BORDER OPENER HYPOTHETICAL LATER_HYPOTHETICAL REPORTED TASK SECRET LEADING TRAILING".split()  # noqa: SIM905 - a list
+)
+_REMEMBER, _ASKED_TO_REMEMBER, _FORGET, _NOTHING_TO_FORGET, _QUOTED, _SPEAKER, _ROLE, _TAIL, _TAG_QUESTION = (
+    data_pattern("memory_patterns.tsv", name, re.IGNORECASE)
+    for name in "REMEMBER ASKED_TO_REMEMBER FORGET NOTHING_TO_FORGET QUOTED SPEAKER ROLE TAIL TAG_QUESTION".split()  # noqa: SIM905 - a list
+)
+_MARK = LazyPattern(r"<(/?)([A-Za-z][\w-]{0,63})[^<>\n]{0,200}>")
+_HAN_START = LazyPattern(f"(?!我)[{HAN}]")
+_FENCES = ("```", "~~~")
+_LINE_MARKS = (">", "|", "{", "[", "$", "<", "```", "~~~", "    ", "\t")
+_EDGE = " \t\r\n,;，；、。.!！?？~～:：\"'”’"
+
 
 class Extracted(NamedTuple):
     """A fact worth remembering.
@@ -39,7 +52,7 @@ class Extracted(NamedTuple):
         category: kind of memory.
         key: the question that it answers, or None.
         seq: sequence number of the message, -1 where a model does not say.
-        start: where it begins in that message's text, -1 likewise; ``stop`` is its end.
+        start: where it begins in that message's text, -1 likewise.
     """
 
     text: str
@@ -47,7 +60,6 @@ class Extracted(NamedTuple):
     key: str | None = None
     seq: int = -1
     start: int = -1
-    stop: int = -1
 
 
 class ForgetRequest(NamedTuple):
@@ -56,7 +68,6 @@ class ForgetRequest(NamedTuple):
     text: str
     seq: int
     start: int
-    stop: int
 
 
 class Extraction(NamedTuple):
@@ -75,7 +86,6 @@ def extract(thread: Thread, after_seq: int = -1) -> Extraction:
     >>> [(each.text, each.category) for each in said.found]
     [('I live in Paris', 'fact'), ('I prefer short answers', 'user_preference')]
     """
-    check_type("thread", thread, Thread)
     items: list[Extracted | ForgetRequest] = []
     dropped = 0
     for seq, text in user_texts(thread, after_seq):
@@ -86,50 +96,18 @@ def extract(thread: Thread, after_seq: int = -1) -> Extraction:
     return Extraction(found, tuple(item for item in items if isinstance(item, ForgetRequest)), dropped)
 
 
-def user_texts(thread: Thread, after_seq: int = -1) -> Iterator[tuple[int, str]]:
+def user_texts(thread: Thread, after_seq: int) -> Iterator[tuple[int, str]]:
     """Yield the user's messages with their sequence numbers, without those that were written for the user."""
-    for seq in range(max(0, after_seq + 1), len(thread.messages)):
-        message = thread.messages[seq]
-        if message.role == "user" and "synthetic" not in (message.metadata or ()):
+    for seq, message in enumerate(thread.messages):
+        if seq > after_seq and message.role == "user" and "synthetic" not in message.metadata:
             yield seq, message.text
 
 
-# --- wordings -------------------------------------------------------------------------------------------------------
-
-# Each is looked for at the beginning of a clause only, in the first person and the present: "I like tea" is one, "he
-# said I like tea", "I liked tea" and "should I like tea" are none.
-
-
-def _pattern(name: str, flags: int = re.IGNORECASE) -> LazyPattern:
-    return data_pattern("memory_patterns.tsv", name, flags)
-
-
-_LEADING, _TRAILING = _pattern("LEADING", 0), _pattern("TRAILING", 0)
-CLAUSE_BORDER = _pattern("CLAUSE_BORDER")  # behind it another clause may begin
-_OPENER = _pattern("OPENER")  # may stand before a clause without changing what it says
-_HYPOTHETICAL = _pattern("HYPOTHETICAL")  # before a clause: it is supposed, not said
-_LATER_HYPOTHETICAL = _pattern("LATER_HYPOTHETICAL")  # inside a clause: the same
-_REPORTED = _pattern("REPORTED")  # before a clause: somebody else says it
-_TASK = _pattern("TASK")  # from here on a message holds a text to work on
-_SECRET = _pattern("SECRET")  # remembered only where the user asks for it in so many words
-_REMEMBER = _pattern("REMEMBER")  # a request to remember what follows
-_ASKED_TO_REMEMBER = _pattern("ASKED_TO_REMEMBER")  # the same, in the form of a question
-_FORGET = _pattern("FORGET")  # a request to forget; its group is what
-_NOTHING_TO_FORGET = _pattern("NOTHING_TO_FORGET")  # it names nothing: the talk goes on, and no memory is meant
-
-
-class Topic(NamedTuple):
-    """The topic of a clause, and the question that it answers, or None."""
-
-    category: MemoryCategory
-    key: str | None
-
-
-def read_clause(clause: str) -> Topic | None:
-    """Return the topic of a clause about its writer, by its beginning, or None.
+def read_clause(clause: str) -> tuple[MemoryCategory, str | None] | None:
+    """Return the category of a clause about its writer, by its beginning, and the question that it answers, or None.
 
     >>> read_clause("I live in Paris"), read_clause("我对花生过敏"), read_clause("Nice to meet you")
-    (Topic(category='fact', key='residence'), Topic(category='fact', key='allergy:花生'), None)
+    (('fact', 'residence'), ('fact', 'allergy:花生'), None)
     """
     plain = clause.replace("’", "'")
     for category, template, wording in _rules():
@@ -140,7 +118,7 @@ def read_clause(clause: str) -> Topic | None:
                 by_terms = named.isascii() and template.endswith(":*")
                 short = " ".join(count_terms(named) if by_terms else named.split())
                 key = template.replace("*", short[:_MAX_KEY]) if short else ""
-            return Topic(category, key or None)
+            return category, key or None
     return None
 
 
@@ -152,29 +130,6 @@ def _rules() -> Sequence[tuple[MemoryCategory, str, re.Pattern[str]]]:
         wording = expanded("memory_patterns.tsv", "".join(part for *_, part in parts))
         rules.append((cast("MemoryCategory", category), key.strip("-"), re.compile(wording, re.IGNORECASE)))
     return rules
-
-
-# --- one message ----------------------------------------------------------------------------------------------------
-
-_QUOTED = LazyPattern(
-    r"`[^`\n]{1,400}`|\"[^\"\n]{1,400}\"|“[^”]{1,400}”|「[^」]{1,400}」|『[^』]{1,400}』|‘[^’\n]{1,400}’|«[^»]{1,400}»"
-    r"|(?<!\w)'[^'\n]{2,400}'(?!\w)"
-)
-_TAG = LazyPattern(r"<(/?)([A-Za-z][\w-]{0,63})[^<>\n]{0,200}>")
-_SPEAKER = LazyPattern(r"(?m)^[ \t]{0,8}[\w .]{1,30}[:：][ \t]{0,8}\S")
-_KNOWN_SPEAKER = LazyPattern(
-    r"(?i)[ \t]{0,8}(?:user|assistant|human|ai|bot|system|client|customer|agent|tool"
-    r"|用户|助手|客服|系统|顾客|客户|机器人)[ \t]?[:：]"
-)
-_FENCES = ("```", "~~~")
-_LINE_MARKS = (">", "|", "{", "[", "$", "<", "```", "~~~", "    ", "\t")
-_HAN_START = LazyPattern(f"(?!我)[{HAN}]")
-_EDGE = " \t\r\n,;，；、。.!！?？~～:：\"'”’"
-_TAIL = LazyPattern(r"(?:\s(?:and|but|because|since|so|also|plus)|而且|但是|不过|并且|另外|还有|同时|所以|因为)\Z")
-_TAG_QUESTION = LazyPattern(
-    r"(?i)\s*(?:right|correct|true|isn't it|is it|don't i|do i|aren't i|am i|isn't that so|okay|ok|yes|no|you know"
-    r"|对吧|对吗|对不对|是吧|是吗|是不是|好吗|好吧|没错吧|吗)[\s?？!！.。]*\Z"
-)
 
 
 class _Reader:
@@ -205,14 +160,13 @@ class _Reader:
                 if is_content:  # whatever it says
                     default: MemoryCategory = "user_preference" if text.lower().startswith("to ") else "fact"
                     category, key = read_clause(self._text[begin:stop]) or (default, None)
-                    yield Extracted(text, category, key, self._seq, begin, begin + len(text))
+                    yield Extracted(text, category, key, self._seq, begin)
                 continue
             match = _FORGET.match(self._masked, at, stop)
             group = match.span(match.lastgroup) if match and match.lastgroup else (0, 0)
             what = self._text[slice(*group)].strip(_EDGE)
             if any(map(str.isalnum, what)) and not _NOTHING_TO_FORGET.match(what):
-                begin = self._text.index(what, group[0])
-                yield ForgetRequest(what, self._seq, begin, begin + len(what))
+                yield ForgetRequest(what, self._seq, self._text.index(what, group[0]))
             else:
                 yield from self._statements(start, stop)
             if _TASK.search(self._masked, start, stop):
@@ -224,7 +178,7 @@ class _Reader:
         beginning = self._text[line : line + 60]
         is_marked = beginning.startswith(_LINE_MARKS) or beginning.lstrip().startswith(_LINE_MARKS[:-2])
         is_code = any(fence in self._text[start:stop] for fence in _FENCES) or not self._masked[start:stop].strip()
-        speaker = _KNOWN_SPEAKER.match(beginning) or (self._is_talk and _SPEAKER.match(beginning))
+        speaker = _ROLE.match(beginning) or (self._is_talk and _SPEAKER.match(beginning))
         return is_marked or is_code or bool(speaker)
 
     def _statements(self, start: int, stop: int) -> Iterator[Extracted]:
@@ -238,7 +192,7 @@ class _Reader:
             asks = (at for at, end in clauses if is_question(self._text[at:end]) or at == clauses[-1][0])
             stop = next(asks)
             clauses = self._clauses(start, stop)
-        units: list[tuple[int, int, Topic]] = []
+        units: list[tuple[int, int, MemoryCategory, str | None]] = []
         for at, end in clauses:
             before, clause = self._masked[start:at], self._masked[at:end]
             if _HYPOTHETICAL.search(before) or _REPORTED.search(before) or _TASK.search(before):
@@ -247,9 +201,9 @@ class _Reader:
             if topic is None and units and _HAN_START.match(clause):
                 topic = read_clause(f"我{clause}")  # 我叫…，住在…: said once for both
             if topic is not None and not _LATER_HYPOTHETICAL.search(clause):
-                units.append((at, end, topic))
-        ends = [*(at for at, _, _ in units[1:]), stop]
-        for (at, own, (category, key)), end in zip(units, ends, strict=False):
+                units.append((at, end, *topic))
+        ends = [*(at for at, *_ in units[1:]), stop]
+        for (at, own, category, key), end in zip(units, ends, strict=False):
             full, alone = self._cut(at, end), self._cut(at, own)
             # The clauses behind a preference, a skill or a project may belong to it, as a list does.
             text = full if category != "fact" and len(full) <= _MAX_TEXT else alone
@@ -260,7 +214,7 @@ class _Reader:
                 continue
             if key is not None and key.startswith("like:") and text != alone:
                 key = None  # of a list: what the user likes is more than its first member
-            yield Extracted(text, category, key, self._seq, at, at + len(text))
+            yield Extracted(text, category, key, self._seq, at)
 
     def _clauses(self, start: int, stop: int) -> list[tuple[int, int]]:
         """Return where the clauses of a stretch begin, behind words that only lead over, and where they end."""
@@ -290,21 +244,20 @@ def masked(text: str) -> str:
     """Return a text of the same length with what is quoted, code, or in a marked block blanked out."""
     spans = [match.span() for match in _QUOTED.finditer(text)]
     # A block is between an opening mark and the next closing mark of its name; the outermost only.
-    marks = list(_TAG.finditer(text)) if "</" in text else []
-    closing: dict[str, list[int]] = {}
-    for match in marks:
+    blocks: list[tuple[int, int]] = []
+    ends: dict[str, int] = {}
+    for match in reversed([*_MARK.finditer(text)]):
+        name = match[2].lower()
         if match[1]:
-            closing.setdefault(match[2].lower(), []).append(match.end())
+            ends[name] = match.end()
+        elif name in ends:
+            blocks.append((match.start(), ends[name]))
     at = 0
-    for match in marks:
-        ends = closing.get(match[2].lower(), [])
-        place = bisect_left(ends, match.end() + 1)
-        if not match[1] and match.start() >= at and place < len(ends):
-            at = ends[place]
-            spans.append((match.start(), at))
-    pieces, at = [], 0
-    for start, stop in sorted(spans):
-        if stop > at:
-            pieces += [text[at : max(at, start)], " " * (stop - max(at, start))]
+    for start, stop in reversed(blocks):
+        if start >= at:
+            spans.append((start, stop))
             at = stop
-    return "".join((*pieces, text[at:]))
+    masked = [*text]
+    for start, stop in spans:
+        masked[start:stop] = " " * (stop - start)
+    return "".join(masked)

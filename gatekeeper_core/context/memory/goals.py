@@ -17,6 +17,14 @@ from gatekeeper_core.text import LazyPattern, code_fences, data_pattern, is_han,
 
 _END_CHARS = 2_000  # read at each end of a long message. Source: ours
 _MAX_OPENINGS = 6
+_MARKS = " \t\r\n\u3000,.!?;:\u2014\u2013~-*#\u2026，。！？；：、～（）()\"'“”"
+_COMMA = LazyPattern("[,，;；、]")
+_IMPERATIVE_ENDING = LazyPattern("(?:ください|下さい|お願いします|주세요|십시오|해줘)[\\s.。!！]*\\Z")
+_LONGEST_ENDING = 12
+_OPENING, _WANTS, _IMPERATIVE, _IMPERATIVE_HAN, _POLITE, _LABEL, _DROP, _TURN_TO = (
+    data_pattern("task_patterns.tsv", name, re.IGNORECASE)
+    for name in ("OPENING", "WANTS", "IMPERATIVE", "IMPERATIVE_HAN", "POLITE", "LABEL", "DROP", "TURN_TO")
+)
 
 
 class Request(NamedTuple):
@@ -70,12 +78,6 @@ def read_request(text: str) -> Request | None:
     return None
 
 
-# --- Openings ---------------------------------------------------------------------------------------------------------
-
-_MARKS = " \t\r\n\u3000,.!?;:\u2014\u2013~-*#\u2026，。！？；：、～（）()\"'“”"
-_OPENING = data_pattern("task_patterns.tsv", "OPENING", re.IGNORECASE)
-
-
 def _after_openings(words: str, at: int, stop: int) -> int:
     """Return where a sentence begins behind marks and words that only open it."""
     for _ in range(_MAX_OPENINGS):
@@ -86,18 +88,6 @@ def _after_openings(words: str, at: int, stop: int) -> int:
             break
         at = opening.end()
     return at
-
-
-# --- Questions and imperatives --------------------------------------------------------------------------------------
-
-_WANTS = data_pattern("task_patterns.tsv", "WANTS", re.IGNORECASE)
-_IMPERATIVE = data_pattern("task_patterns.tsv", "IMPERATIVE", re.IGNORECASE)
-# Guards: verbs that were done, and nouns that begin with the same characters (用户, 做法, 测试通过).
-_IMPERATIVE_HAN = data_pattern("task_patterns.tsv", "IMPERATIVE_HAN")
-_IMPERATIVE_ENDING = LazyPattern("(?:ください|下さい|お願いします|주세요|십시오|해줘)[\\s.。!！]*\\Z")
-_LONGEST_ENDING = 12
-_POLITE = LazyPattern(r"(?:please|pls|kindly)(?!\w)|请|麻烦|劳烦|拜托", re.IGNORECASE)
-_COMMA = LazyPattern("[,，;；、]")
 
 
 def _request_start(words: str, start: int, stop: int) -> int | None:
@@ -122,15 +112,6 @@ def _says_something(sentence: str) -> bool:
     if any(not is_han(char) for term in count_terms(sentence) for char in term):
         return True
     return sum(is_han(char) and char not in HAN_LIGHT and char not in HAN_PARTICLES for char in sentence) > 1
-
-
-# --- Explicit changes of the goal -----------------------------------------------------------------------------------
-
-# What follows such a label is the goal, whatever its form.
-_LABEL = data_pattern("task_patterns.tsv", "LABEL", re.IGNORECASE)
-# What follows such a wording is a goal if it asks for something.
-_DROP = data_pattern("task_patterns.tsv", "DROP", re.IGNORECASE)
-_TURN_TO = LazyPattern(r"(?:我们|咱们)?(?:改[成为做]|换[成做]|转而|转去|先去?|来|去)(?=\w)")
 
 
 def _new_goal(words: str, at: int, stop: int) -> tuple[int | None, bool]:

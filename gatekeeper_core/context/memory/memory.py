@@ -5,34 +5,30 @@
     add ── the same text: nothing · the same key: takes its place · much alike: rewords it · else: a new memory
     search ── terms (and the vector) find up to 200 candidates ── cosine ranks them ── hits above a threshold
 
-The similarity is a calibrated cosine, 0 to 1: of terms without a model, with an ``Embedder`` of terms or embeddings,
-whichever is larger. If the embedder fails, a search compares words instead, and its result says so.
+The similarity is a calibrated cosine, 0 to 1: of terms, or of embeddings with an ``Embedder``, whichever is larger. If
+the embedder fails, a search compares terms, and its result says so.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from array import array
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass
 from itertools import count, islice
+from operator import itemgetter
+from typing import Any, Literal, NamedTuple
 
 from gatekeeper_core.arguments import with_suggestions
-from gatekeeper_core.context.memory.search import (
-    MAX_CANDIDATES,
-    RELATED,
-    MemoryHits,
-    candidates,
-    most_alike,
-    question_terms,
-    ranked_hits,
-)
 from gatekeeper_core.context.memory.thread import retry_conflicts
 from gatekeeper_core.embedding import Embedded, Embedder, embed, embedding_mark
 from gatekeeper_core.errors import ConfigError, ConflictError, check_number, check_str, check_type
 from gatekeeper_core.events import EMBEDDER_FAILED, MEMORY_FORGET, MEMORY_SEARCH, MEMORY_WRITE
 from gatekeeper_core.observation import stage, tell
-from gatekeeper_core.selection.anchors import count_terms, folded, telling_terms
+from gatekeeper_core.selection.anchors import MAX_QUERY_ANCHORS, count_terms, folded, telling_terms
+from gatekeeper_core.selection.expansion import MAX_RELATED
+from gatekeeper_core.selection.similarity import TermVector, related_to
 from gatekeeper_core.storage.base import (
     MEMORY_CATEGORIES,
     EarlierText,
@@ -44,24 +40,68 @@ from gatekeeper_core.storage.base import (
     is_in_process,
 )
 from gatekeeper_core.tokens import check_tokens
+from gatekeeper_core.vectors import cosine
 
-_MAX_VERSIONS = 1_000
+_MAX_CANDIDATES = 200
+"""Memories that a search compares at most, found by terms; as many again by the vector. Source: ours."""
+
+_RELATED = 0.6
+"""Where the scale of similarities has what counts as related, and the least of a hit. Source: specification 001."""
+
+_RELATED_TERMS = 0.08
+"""The cosine of terms that counts as related: one of ten unrelated utterances finds a memory at it. Source: measured,
+``benchmarks.long_term_memory --thresholds``."""
+
+_MERGE_SIMILARITY = 0.85
+"""Similarity of terms from which two texts of a category are one memory. Source: requirement 004-63."""
+
+_EARLIER_WEIGHT = 0.9  # of a text against the one after it. Source: ``benchmarks.long_term_memory``
+_MAX_BEFORE = 20
+_ROUNDING = 1e-6
 _MAX_EARLIER = 20  # texts that a memory keeps of those it had before, the newest
 _MAX_CHARACTERS = 2_000  # of one memory
 
+_Change = tuple[Memory, list[MemoryRecord]]
+"""The memory that a change leads to, and the records that it stores."""
 
-def keeps_memories(store: object) -> bool:
-    """Return whether a store keeps memories, as every ``Store`` does."""
-    return all(callable(getattr(store, name, None)) for name in ("put_memories", "find_memories", "delete_memories"))
+
+class MemoryHit(NamedTuple):
+    """A memory that a question calls for."""
+
+    memory: Memory
+    similarity: float  # the larger of both calibrated cosines, 0.0 to 1.0; see :func:`calibrated`
+    kind: Literal["sparse", "dense"]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryHits(Sequence[MemoryHit]):
+    """The result of a search: a sequence of hits, best first.
+
+    Attributes:
+        status: ``"sparse"`` (no embedder), ``"dense"``, or ``"fallback"``: terms alone counted, despite an embedder.
+        reason: why it is a fallback, else None.
+    """
+
+    hits: tuple[MemoryHit, ...]
+    status: Literal["sparse", "dense", "fallback"]
+    reason: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def __getitem__(self, at: Any) -> Any:
+        return self.hits[at]
 
 
 @with_suggestions()
 class LongTermMemory:
     """The memories of users, in a store that may be shared; thread-safe.
 
+    A write raises ``ConflictError`` where other writers were faster 64 times in a row.
+
     Args:
         store: where the memories are stored.
-        embedder: returns vectors of texts; None compares words instead. Two attributes count, if it has them:
+        embedder: returns vectors of texts; None compares terms. Two attributes count, if it has them:
             ``related_cosine``, the cosine that counts as related, above 0 and below 1 (without it 0.6), and ``name``:
             under another name the vectors are rebuilt.
         query_embedder: returns vectors of questions, for models that embed them differently; defaults to ``embedder``.
@@ -82,7 +122,7 @@ class LongTermMemory:
         *,
         embedder: Embedder | None = None,
         query_embedder: Embedder | None = None,
-        min_similarity: float = RELATED,
+        min_similarity: float = _RELATED,
         clock: Callable[[], float] | None = None,
     ) -> None:
         check_number("min_similarity", min_similarity, low=0, high=1)
@@ -95,7 +135,7 @@ class LongTermMemory:
         self._min_similarity = min_similarity
         name = getattr(embedder or query_embedder, "name", "")
         self._embedder_name = name if isinstance(name, str) else ""
-        self._related: float = getattr(embedder, "related_cosine", RELATED)
+        self._related: float = getattr(embedder, "related_cosine", _RELATED)
         check_number("related_cosine", self._related, low=0.01, high=0.99)
         self._clock = clock
         self._warned: set[str] = set()
@@ -118,27 +158,24 @@ class LongTermMemory:
     ) -> Memory:
         """Remember a text, and return the memory that now holds it.
 
-        The same text changes nothing. A memory of the same category and key is superseded: it is closed, and linked
-        with the new one. One of the same category that is much alike, with the same numbers, is reworded: the newest
-        text wins, the earlier ones are kept. A text from an earlier message of the same conversation changes nothing
-        that a later one said.
-
-        The arguments are the fields of :class:`~gatekeeper_core.storage.base.Memory`.
+        The arguments are the fields of :class:`~gatekeeper_core.storage.base.Memory`. The same text changes nothing. A
+        memory of the same category and key is superseded: it is closed, and linked with the new one. One of the same
+        category that is much alike, with the same numbers, is reworded: the newest text wins, the earlier ones are
+        kept. A text from an earlier message of the same conversation changes nothing that a later one said.
 
         Raises:
             ConfigError: the text or a name is empty, the text too long, the category unknown, ``seq`` negative.
-            ConflictError: other writers were faster 64 times in a row.
         """
         _check_scope(scope)
         draft = Memory("", text, category, key, thread, seq, self._now() or 0.0, valid_to)
         _check_draft(draft)
 
-        def change() -> tuple[Memory, list[MemoryRecord]]:
-            same_key: Iterable[MemoryRecord] = ()
-            if key is not None:
-                same_key = self._store.find_memories(scope, key=key, categories=(category,), limit=1)
+        def change() -> _Change:
+            find = self._store.find_memories
+            same_key = find(scope, key=key, categories=(category,), limit=1) if key is not None else ()
             stored = next(iter(same_key), None)
-            stored = stored or most_alike(self._store, scope, draft)
+            if stored is None:
+                stored = most_alike(draft, *self._candidates(scope, count_terms(text), None, (category,)))
             if stored is None:
                 memory_id, stored = self._free_id(scope, draft)
             if stored is None:
@@ -167,11 +204,10 @@ class LongTermMemory:
         Raises:
             KeyError: there is no such memory.
             ConfigError: the text is empty or too long, or this memory was superseded.
-            ConflictError: other writers were faster 64 times in a row.
         """
         _check_scope(scope)
 
-        def change() -> tuple[Memory, list[MemoryRecord]]:
+        def change() -> _Change:
             stored = self._stored(scope, memory_id)
             old = stored.memory
             draft = old._replace(text=text, thread=thread, seq=seq, valid_from=self._now() or 0.0)
@@ -183,16 +219,13 @@ class LongTermMemory:
         return self._write(scope, change)
 
     def forget(self, scope: MemoryScope, memory_id: str | None = None) -> int:
-        """Delete a memory with its earlier and later versions, or with None everything in the scope.
-
-        Returns the number of deleted memories; 0 if there was none.
-        """
+        """Delete a memory with its earlier and later versions, or with None all of the scope; return how many."""
         _check_scope(scope)
         with stage(MEMORY_FORGET) as seen:
             ids = None
             if memory_id is not None:
                 record = self._store.get_memory(scope, memory_id)
-                links = ("supersedes", "superseded_by") if record else ()
+                links = ("supersedes", "superseded_by")
                 ids = {each.memory.id for link in links for each in self._chain(scope, record, link)}
             deleted = self._store.delete_memories(scope, ids) if ids != set() else 0
             seen.tell(lambda: {"memories": deleted})
@@ -204,17 +237,16 @@ class LongTermMemory:
         check_tokens("limit", limit, at_least=1)
         if self._embedder is None:
             return 0
-        newest = islice(self._store.find_memories(scope, limit=limit), limit)
+        newest = self._store.find_memories(scope, limit=limit)
         stale = [record for record in newest if record.vector_of != self._mark(record.memory.text)]
-        embedded = self._embedded(self._embedder, [record.memory.text for record in stale]) if stale else Embedded(())
-        count = 0
-        for record, vector in zip(stale, embedded.vectors, strict=False):
-            memory = record.memory._replace(version=record.memory.version + 1)
+        vectors = self._embedded(self._embedder, [record.memory.text for record in stale]).vectors if stale else ()
+        number = 0
+        for (memory, terms, *_), vector in zip(stale, vectors, strict=False):
+            newer = memory._replace(version=memory.version + 1)
             with suppress(ConflictError):  # it was changed in the meantime, and embedded by who changed it
-                marked = MemoryRecord(memory, record.terms, vector, self._mark(memory.text))
-                self._store.put_memories(scope, [marked])
-                count += 1
-        return count
+                self._store.put_memories(scope, [MemoryRecord(newer, terms, vector, self._mark(memory.text))])
+                number += 1
+        return number
 
     def get(self, scope: MemoryScope, memory_id: str) -> Memory:
         """Return the memory with an id, current or superseded; raise KeyError for an unknown one."""
@@ -225,8 +257,7 @@ class LongTermMemory:
         """Return the most recent current memories, newest first by the time since when they hold."""
         _check_scope(scope)
         check_tokens("limit", limit, at_least=1)
-        records = islice(self._store.find_memories(scope, limit=limit), limit)
-        memories = [record.memory for record in records]
+        memories = [record.memory for record in self._store.find_memories(scope, limit=limit)]
         return tuple(sorted(memories, key=lambda memory: (-memory.valid_from, -(memory.seq or 0), memory.id)))
 
     def history(self, scope: MemoryScope, memory_id: str) -> tuple[Memory, ...]:
@@ -243,7 +274,7 @@ class LongTermMemory:
             return ()
         counts = self._store.count_memories(scope, terms).by_term
         rarest = min(terms, key=lambda term: (counts.get(term, 0), term))
-        records = islice(self._store.find_memories(scope, terms=(rarest,), limit=MAX_CANDIDATES), MAX_CANDIDATES)
+        records = self._store.find_memories(scope, terms=(rarest,), limit=_MAX_CANDIDATES)
         return tuple(record.memory for record in records if terms <= set(record.terms))
 
     def search(
@@ -266,7 +297,7 @@ class LongTermMemory:
         """
         _check_scope(scope)
         check_str("query", query)
-        check_number("limit", limit, low=1, high=MAX_CANDIDATES, integer=True)
+        check_number("limit", limit, low=1, high=_MAX_CANDIDATES, integer=True)
         least = self._min_similarity if min_similarity is None else min_similarity
         check_number("min_similarity", least, low=0, high=1)
         for name, texts in (("categories", categories), ("before", before)):
@@ -282,17 +313,54 @@ class LongTermMemory:
             embedder, now = self._query_embedder, self._now()
             embedded = self._embedded(embedder, ["\n".join((*before, query))]) if embedder else None
             vector = embedded.vectors[0] if embedded and embedded.vectors else None
-            counts = question_terms(query, before)
-            terms, records = candidates(self._store, scope, counts, vector, tuple(categories or ()))
+            terms, records = self._candidates(scope, question_terms(query, before), vector, categories or ())
             if now is not None:
                 records = [each for each in records if each.memory.valid_to is None or each.memory.valid_to > now]
-            name, related = self._embedder_name, self._related
-            hits = ranked_hits(terms, records, embedded, least=least, embedder_name=name, related=related)
-            hits = replace(hits, hits=hits.hits[:limit])
+            ranked, reason = self._ranked(terms, vector, records)
+            relevant = tuple(hit for hit in ranked if 0.0 < hit.similarity >= least)[:limit]
+            reason = embedded.reason or reason if embedded else None
+            hits = MemoryHits(relevant, "fallback" if reason else "dense" if embedder else "sparse", reason)
             seen.tell(lambda: {"status": hits.status, "reason": hits.reason or "", "memories": len(hits)})
         return hits
 
-    def _reword(self, stored: MemoryRecord, draft: Memory) -> tuple[Memory, list[MemoryRecord]]:
+    def _candidates(
+        self, scope: MemoryScope, counts: Mapping[str, float], vector: array[float] | None, categories: Collection[str]
+    ) -> tuple[TermVector, list[MemoryRecord]]:
+        """Return a text as a vector of its terms, and the records that the store finds for it."""
+        related = tuple(islice(related_to(tuple(counts)), 4 * MAX_RELATED))
+        memories, by_term = self._store.count_memories(scope, (*counts, *related)) if counts else (0, {})
+        terms = TermVector(counts, documents=memories, frequencies=by_term)
+        indexed = [term for term in terms.terms if by_term.get(term)]
+        indexed += islice((term for term in related if by_term.get(term)), MAX_RELATED)
+        if not indexed and vector is None:
+            return terms, []
+        find, most = self._store.find_memories, _MAX_CANDIDATES
+        records = find(scope, terms=indexed, vector=vector, categories=categories, limit=most)
+        return terms, list(islice(records, 2 * most))  # whatever a store returns, the search is bounded
+
+    def _ranked(
+        self, terms: TermVector, vector: array[float] | None, records: Iterable[MemoryRecord]
+    ) -> tuple[list[MemoryHit], str | None]:
+        """Return memories by their similarity to a question, and why no vector was compared; ties: the newer first."""
+        hits: list[MemoryHit] = []
+        lengths: set[int] = set()
+        is_dense = False
+        for memory, _, stored, vector_of in records:
+            hit = MemoryHit(memory, calibrated(terms.similarity(count_terms(memory.text)), _RELATED_TERMS), "sparse")
+            if vector is not None and stored is not None:
+                lengths.add(len(stored))
+                if len(stored) == len(vector) and vector_of == self._mark(memory.text):
+                    is_dense = True
+                    similarity = calibrated(cosine(vector, stored), self._related)
+                    hit = hit if hit.similarity > similarity else MemoryHit(memory, similarity, "dense")
+            hits.append(hit)
+        hits.sort(key=lambda hit: (-hit.similarity, -hit.memory.valid_from, -(hit.memory.seq or 0), hit.memory.id))
+        if vector is None or is_dense or not hits:
+            return hits, None
+        other = "other_dimensions" if lengths else "no_stored_vectors"
+        return hits, "stale_vectors" if len(vector) in lengths else other
+
+    def _reword(self, stored: MemoryRecord, draft: Memory) -> _Change:
         old = stored.memory
         earlier = old.earlier
         if folded(draft.text) != folded(old.text):
@@ -313,19 +381,18 @@ class LongTermMemory:
         vectors = self._embedded(self._embedder, [memory.text]).vectors
         return MemoryRecord(memory, terms, vectors[0], mark) if vectors else MemoryRecord(memory, terms)
 
-    def _write(self, scope: MemoryScope, change: Callable[[], tuple[Memory, list[MemoryRecord]]]) -> Memory:
+    def _write(self, scope: MemoryScope, change: Callable[[], _Change]) -> Memory:
         """Store a change; where another writer was faster, repeat it on what is stored by then."""
-
-        def write() -> tuple[Memory, int]:
-            memory, records = change()
-            if records:
-                self._store.put_memories(scope, records)
-            return memory, len(records)
-
         with stage(MEMORY_WRITE) as seen:
-            memory, number = retry_conflicts(write)
-            seen.tell(lambda: {"memories": number})
-        return memory
+
+            def write() -> Memory:
+                memory, records = change()
+                if records:
+                    self._store.put_memories(scope, records)
+                seen.tell(lambda: {"memories": len(records)})
+                return memory
+
+            return retry_conflicts(write)
 
     def _stored(self, scope: MemoryScope, memory_id: str) -> MemoryRecord:
         record = self._store.get_memory(scope, memory_id)
@@ -334,24 +401,22 @@ class LongTermMemory:
         return record
 
     def _chain(self, scope: MemoryScope, record: MemoryRecord | None, link: str) -> Iterator[MemoryRecord]:
-        """Yield a memory and those that it is linked with in one direction, each once, at most 1,000."""
+        """Yield a memory and those that it is linked with in one direction, each once."""
         ids: set[str] = set()
-        while record is not None and record.memory.id not in ids and len(ids) < _MAX_VERSIONS:
+        while record is not None and record.memory.id not in ids:
             ids.add(record.memory.id)
             yield record
             linked: str | None = getattr(record.memory, link)
             record = self._store.get_memory(scope, linked) if linked else None
 
     def _free_id(self, scope: MemoryScope, draft: Memory) -> tuple[str, MemoryRecord | None]:
-        """Return an id that two writers of the same text or key make alike, so that one of them meets a conflict.
+        """Return an id that two writers of the same key, or text without one, make alike: one of them meets a conflict.
 
         Of a draft that supersedes nothing also the current memory that such ids lead to, if it has its key or its text:
         another writer has just put it, or it has no terms to be found by.
         """
         import hashlib  # here, because it is a tenth of the import of the library
 
-        # Of one key whatever the text: of two writers that find no memory of the key one meets a conflict, and
-        # supersedes the other.
         text = folded(draft.text)
         parts = (draft.category, draft.key or "", draft.supersedes or "", text if draft.key is None else "")
         for number in count():
@@ -381,6 +446,54 @@ class LongTermMemory:
         return None if self._clock is None else self._clock()
 
 
+def calibrated(cosine: float, related: float) -> float:
+    """Return a cosine on the scale of all similarities, where ``related`` is 0.6, and 0 and 1 stay.
+
+    Rounded to six digits. Source: ours; 0.6 is the threshold of specification 001.
+
+    >>> calibrated(0.08, 0.08), calibrated(0.33, 0.33), calibrated(0.04, 0.08), calibrated(1.0, 0.08)
+    (0.6, 0.6, 0.3, 1.0)
+    """
+    if cosine < related:
+        return round(_RELATED * cosine / related, 6)
+    return round(_RELATED + (1 - _RELATED) * (cosine - related) / (1 - related), 6)
+
+
+def question_terms(query: str, before: Sequence[str]) -> dict[str, float]:
+    """Return the counts of a question's terms, with those of the newest 20 texts before it, which count less."""
+    counts: dict[str, float] = {**count_terms(query, limit=MAX_QUERY_ANCHORS)}
+    for age, text in enumerate(islice(reversed(before), _MAX_BEFORE), 1):
+        for term, number in count_terms(text, limit=MAX_QUERY_ANCHORS).items():
+            if term in counts or len(counts) < MAX_QUERY_ANCHORS:
+                counts[term] = max(counts.get(term, 0), number * _EARLIER_WEIGHT**age)
+    return counts
+
+
+def most_alike(draft: Memory, terms: TermVector, records: Iterable[MemoryRecord]) -> MemoryRecord | None:
+    """Return the memory that says what a draft says, by its terms: the most alike of those alike enough.
+
+    It is of no other key, and names the same numbers: "port 6380" and "port 6390" are two things.
+    """
+    exact = _exact(count_terms(draft.text))
+    alike: list[tuple[float, float, str, MemoryRecord]] = []
+    for record in records:
+        memory = record.memory
+        if terms.at_most(frozenset(record.terms)) < _MERGE_SIMILARITY - _ROUNDING:
+            continue  # most candidates: their texts need not be read
+        other = count_terms(memory.text)
+        if (draft.key and memory.key and draft.key != memory.key) or _exact(other) != exact:
+            continue
+        similarity = 1.0 if folded(memory.text) == folded(draft.text) else terms.similarity(other)
+        if similarity >= _MERGE_SIMILARITY:
+            alike.append((similarity, memory.valid_from, memory.id, record))
+    return max(alike, key=itemgetter(0, 1, 2))[3] if alike else None
+
+
+def _exact(terms: Iterable[str]) -> set[str]:
+    """Return the terms that mean one thing only: numbers, versions, identifiers with digits, dates and amounts."""
+    return {term for term in terms if term[0] in "@#" or any(map(str.isdigit, term))}
+
+
 def _check_scope(scope: MemoryScope) -> None:
     check_type("scope", scope, MemoryScope)
     _check_name("scope.tenant", scope.tenant)
@@ -402,8 +515,7 @@ def _check_draft(draft: Memory) -> None:
 
 
 def _check_name(name: str, value: object) -> None:
-    check_str(name, value)
-    if not str(value).strip():
+    if not check_str(name, value).strip():
         raise ConfigError(f"{name} must not be empty")
 
 

@@ -5,9 +5,9 @@
     messages: [ covered by the summary ][ not yet covered ][ open turn ]
               ╰──── 0 .. upto_seq ────╯ ╰─ 10 messages or 3,000 tokens: read once, merged, bounded ─╯
 
-Without a model the summary is made of sentences as they were said. A model may write a better one, which is checked; it
-runs where the caller wants (:meth:`ThreadSummary.run_model`), never within an update. A store or a model that fails
-raises nothing: the result of the update tells.
+The summary is made of sentences as they were said. A model may write a better one, which is checked; it runs where the
+caller wants (:meth:`ThreadSummary.run_model`), never within an update. A store or a model that fails raises nothing:
+the result of the update tells.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import accumulate
 from threading import TIMEOUT_MAX, Lock
 from typing import Any, Literal, NamedTuple
 from weakref import WeakValueDictionary
@@ -36,14 +37,12 @@ from gatekeeper_core.context.memory.support import unsupported
 from gatekeeper_core.context.memory.thread import WRITE_ATTEMPTS, Thread
 from gatekeeper_core.errors import ConflictError, CorruptionError, check_range, check_type
 from gatekeeper_core.events import SUMMARY, SUMMARY_MODEL, Event
-from gatekeeper_core.messages import Message, conversation_locale, group_turns, is_answered, turn_role
+from gatekeeper_core.messages import Message, conversation_locale, group_turns, is_answered, turn_role, turn_starts
 from gatekeeper_core.observation import stage
 from gatekeeper_core.storage.base import RecordStore
 from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter, count_message, count_messages
-
-SummaryStatus = Literal["none", "current", "updated", "rebuilt", "busy", "unsaved", "failed"]
 
 _KIND = "summary"
 _MAX_MESSAGES = 1000  # of one update, in whole turns and at least one; one to three seconds. Source: ours
@@ -78,17 +77,16 @@ class SummaryUpdate(NamedTuple):
 
     Attributes:
         summary: the summary of the conversation as it is now, if there is one.
-        status: ``none`` (no summary yet, and none due), ``current`` (nothing was due), ``updated``, ``rebuilt``
-            (the stored one was damaged, or of messages that are no longer there), ``busy`` (another caller is at it for
-            longer than could be waited), ``unsaved`` (made, and the store did not take it),
-            ``failed`` (the store, or the model).
-        reason: one word or the type of an error: ``damaged``, ``changed``, ``conflict``, ``empty``, ``not_text``,
-            ``too_long``, ``unsupported``, ``error: <type>``; "" otherwise.
+        status: ``none`` (no summary yet, and none due), ``current`` (nothing was due), ``updated``, ``rebuilt`` (the
+            stored one was damaged, or of messages that changed), ``busy`` (another caller took longer than
+            ``wait_seconds``), ``unsaved`` (made, but not stored), ``failed`` (the store, or the model).
+        reason: ``damaged``, ``changed``, ``conflict``, ``empty``, ``not_text``, ``too_long``, ``unsupported``,
+            ``error: <type>`` or "".
         unsupported: names and figures in a model's text that no message contains.
     """
 
     summary: Summary | None
-    status: SummaryStatus
+    status: Literal["none", "current", "updated", "rebuilt", "busy", "unsaved", "failed"]
     reason: str = ""
     unsupported: tuple[str, ...] = ()
 
@@ -107,20 +105,10 @@ class SummaryUpdate(NamedTuple):
         }
 
 
-class _Stored(NamedTuple):
-    """The stored summary of a thread, if it holds, and the version of the record; else what is wrong with it."""
-
-    summary: Summary | None
-    version: int = 0
-    flaw: str = ""
-    failed: bool = False
-
-
 class ThreadSummary:
     """The summaries of conversations in a store, and their updates.
 
-    Safe to use from several threads; a conversation has one update at a time, and other callers wait for it as long as
-    they say, then get what is stored. Several processes may share the store.
+    Safe to use from several threads; a conversation has one update at a time. Several processes may share the store.
 
     Args:
         store: keeps the records.
@@ -131,13 +119,8 @@ class ThreadSummary:
 
     >>> from gatekeeper_core.messages import Message
     >>> from gatekeeper_core.storage.sqlite import InMemoryStore
-    >>> said = [("user", "Which cache do we take?"), ("assistant", "Redis or Memcached."),
-    ...         ("user", "Let's go with Redis."), ("assistant", "Good.")]
-    >>> thread = Thread("t1", [Message(*one) for one in said])
-    >>> summaries = ThreadSummary(InMemoryStore(), config=SummaryConfig(message_threshold=4))
-    >>> print(summaries.update_if_needed(thread).summary.text)
-    Main topics:
-    - Which cache do we take?
+    >>> thread = Thread("t1", [Message("user", "Let's go with Redis."), Message("assistant", "Good.")])
+    >>> print(ThreadSummary(InMemoryStore()).update(thread).summary.text)
     Important decisions:
     - Let's go with Redis.
     """
@@ -163,19 +146,17 @@ class ThreadSummary:
 
     def get(self, thread: Thread) -> Summary | None:
         """Return the stored summary; None without one, where the store fails or what was read has changed."""
-        return self._load(thread).summary
+        return self._load(thread)[0]
 
     def update_if_needed(
         self, thread: Thread, *, before_seq: int | None = None, wait_seconds: float = 0.0
     ) -> SummaryUpdate:
-        """Bring the summary up to date where enough was said since the last time.
+        """Bring the summary up to date where enough was said since the last time, without a model.
 
-        Counted are the messages of finished turns that are not covered: from ``message_threshold`` messages or
-        ``token_compaction_threshold`` tokens on it is due, and covers them. The open turn, to whose question the
-        answer is still to come, is never covered, nor is a turn in part. Model-free and inline.
-
-        Messages from ``before_seq`` on stay uncovered, for the window shows them. Another caller that updates this
-        conversation is waited for up to ``wait_seconds``, then what that one has stored is used.
+        It is due from ``message_threshold`` messages or ``token_compaction_threshold`` tokens of finished turns that
+        are not covered on, and covers them: no open turn, no turn in part, and no message from ``before_seq`` on, which
+        the window shows. Another caller that updates this conversation is waited for up to ``wait_seconds``, then what
+        that one has stored is used.
 
         Raises:
             ConfigError: ``before_seq`` is negative.
@@ -188,15 +169,14 @@ class ThreadSummary:
 
     def model_due(self, thread: Thread) -> bool:
         """Return whether there is a summarizer, and something in the summary that it does not know of."""
-        summary = self._load(thread).summary if self._summarizer else None
+        summary = self.get(thread) if self._summarizer else None
         return summary is not None and summary.model_upto_seq < summary.upto_seq
 
     def run_model(self, thread: Thread) -> SummaryUpdate:
         """Let the summarizer write the summary of what is covered, check it and store it: as long as it takes.
 
         Meant for a thread of the caller's own. The sentences stay beside its text, and stay in its place where it
-        raises, gives nothing or too much, or holds a name or number that nobody said. What is covered does not change,
-        and may grow meanwhile.
+        raises, gives nothing or too much, or holds a name or number that nobody said.
         """
         check_type("thread", thread, Thread)
         return self._exclusively(SUMMARY_MODEL, thread, partial(self._by_model, thread))
@@ -210,20 +190,14 @@ class ThreadSummary:
         if before_seq is not None:
             check_tokens("before_seq", before_seq)
         # Up to the end of the last finished turn that ends before the message.
-        limit = len(thread.messages) if before_seq is None else before_seq
-        stop = count = len(thread.messages)
-        for start in range(count - 1, -1, -1):
-            if turn_role(thread.messages[start]) == "user":
-                if stop <= limit and (stop < count or is_answered(thread.messages[start:])):
-                    break
-                stop = start
-        else:
-            stop = 0
+        starts, count = turn_starts([turn_role(message) for message in thread.messages]), len(thread.messages)
+        stops = [*starts[1:], count] if starts and is_answered(thread.messages) else starts[1:]
+        stop = max((stop for stop in stops if before_seq is None or stop <= before_seq), default=0)
         work = partial(self._by_sentences, thread, stop, only_if_due)
-        return self._exclusively(SUMMARY, thread, work, wait_seconds=wait_seconds)
+        return self._exclusively(SUMMARY, thread, work, wait_seconds)
 
     def _exclusively(
-        self, event: Event, thread: Thread, work: Callable[[], SummaryUpdate], *, wait_seconds: float = 0.0
+        self, event: Event, thread: Thread, work: Callable[[], SummaryUpdate], wait_seconds: float = 0.0
     ) -> SummaryUpdate:
         """Return the result of a stage that one caller at a time runs for a conversation, or that it is busy."""
         with self._lock:  # by process: an update that was under way at a fork never ends in the child
@@ -240,27 +214,25 @@ class ThreadSummary:
         return update
 
     def _by_sentences(self, thread: Thread, stop: int, only_if_due: bool) -> SummaryUpdate:
-        config = self.config
         summary: Summary | None = None
-        version = -1
+        read_version = -1
         for _ in range(WRITE_ATTEMPTS):
-            stored = self._load(thread)
-            if stored.failed:
-                return SummaryUpdate(summary, "unsaved" if summary else "failed", stored.flaw)
-            if stored.version == version:  # nobody was faster: the store says so all the same
+            old, version, flaw = self._load(thread)
+            if version < 0:
+                return SummaryUpdate(summary, "unsaved" if summary else "failed", flaw)
+            if version == read_version:  # nobody was faster: the store says so all the same
                 break
-            old, version = stored.summary, stored.version
-            start = old.upto_seq + 1 if old else 0
+            read_version = version
+            start, most = old.upto_seq + 1 if old else 0, self.config.token_compaction_threshold
             new = [message for message in thread.messages[start:stop] if message.role != "system"]
-            is_due = len(new) >= config.message_threshold if only_if_due else stop > start
-            most = config.token_compaction_threshold
-            if only_if_due and not is_due and new and most is not None:
+            is_due = len(new) >= self.config.message_threshold if only_if_due else stop > start
+            if only_if_due and not is_due and most is not None:
                 is_due = count_messages(new, token_counter=self._counter) >= most
             if not is_due:
-                return SummaryUpdate(old, "current" if old else "none", stored.flaw)
+                return SummaryUpdate(old, "current" if old else "none", flaw)
             summary = self._extended(thread, old, stop)
             with suppress(ConflictError):
-                return self._save(thread, summary, stored, unsaved=summary)
+                return self._save(thread, summary, version, flaw, unsaved=summary)
         return SummaryUpdate(summary, "unsaved", "conflict")
 
     def _extended(self, thread: Thread, old: Summary | None, stop: int) -> Summary:
@@ -286,26 +258,22 @@ class ThreadSummary:
         return replace(
             summary,
             covered_messages=sum(message.role != "system" for message in thread.messages[:stop]),
-            checkpoints=(*summary.checkpoints, (stop - 1, thread.digests([stop - 1])[stop - 1]))[-_MAX_CHECKPOINTS:],
+            checkpoints=(*summary.checkpoints, *thread.digests([stop - 1]).items())[-_MAX_CHECKPOINTS:],
         )
 
     def _fitted(self, summary: Summary) -> Summary:
         return fit_summary(summary, self.config.max_summary_tokens, token_counter=self._counter)
 
     def _by_model(self, thread: Thread) -> SummaryUpdate:
-        read, count = self._load(thread).summary, self._counter
+        read, count = self.get(thread), self._counter
         if self._summarizer is None or read is None or read.model_upto_seq >= read.upto_seq:
             return SummaryUpdate(read, "current" if read else "none")
         # The model reads what people said since its last text: the newest that fits, one message at least, and the
         # sentences of the summary in the place of the others.
         messages = thread.messages[read.model_upto_seq + 1 : read.upto_seq + 1]
         new = [Message(each.role, text, name=each.name) for each in messages if (text := spoken_text(each)).strip()]
-        room, start = MAX_MODEL_INPUT_TOKENS, len(new)
-        while start > 0:
-            room -= count_message(new[start - 1], token_counter=count)
-            if room < 0 and start < len(new):
-                break
-            start -= 1
+        costs = accumulate(count_message(message, token_counter=count) for message in reversed(new))
+        start = max(0, len(new) - max(1, sum(cost <= MAX_MODEL_INPUT_TOKENS for cost in costs)))
         previous = read.text if start else read.model_text
         fitting = readable(new[start:], MAX_MODEL_INPUT_TOKENS, token_counter=count, locale=read.locale)
         # What it writes is refused where it is too long or says what nobody said, never cut.
@@ -319,52 +287,52 @@ class ThreadSummary:
             return SummaryUpdate(read, "failed", reason, made_up)
         for _ in range(WRITE_ATTEMPTS):
             # The newest summary may cover more by now; it takes the text if it begins with what the model read.
-            stored = self._load(thread, since=read.checkpoints[-1])
-            newest = stored.summary
+            newest, version, flaw = self._load(thread, since=read.checkpoints[-1])
             if newest is None or newest.model_upto_seq > read.upto_seq:
-                return SummaryUpdate(newest or read, "unsaved", stored.flaw or "changed")
+                return SummaryUpdate(newest or read, "unsaved", flaw or "changed")
             summary = self._fitted(replace(newest, model_text=text, model_upto_seq=read.upto_seq))
             with suppress(ConflictError):
-                return self._save(thread, summary, stored, unsaved=read)
+                return self._save(thread, summary, version, flaw, unsaved=read)
         return SummaryUpdate(read, "unsaved", "conflict")
 
     # --- The store ----------------------------------------------------------------------------------------------------
 
-    def _load(self, thread: Thread, *, since: tuple[int, str] | None = None) -> _Stored:
-        """Return what is stored and holds for a conversation, or was made beyond the checkpoint ``since`` of it."""
+    def _load(self, thread: Thread, *, since: tuple[int, str] | None = None) -> tuple[Summary | None, int, str]:
+        """Return the stored summary, the version of its record (-1: the store failed), and what is wrong with it.
+
+        It holds for the conversation, or was made beyond the checkpoint ``since`` of it.
+        """
         check_type("thread", thread, Thread)
         try:
             record = self._store.load_record(thread.tenant, thread.id, _KIND)
             if record is None:
-                return _Stored(None)
-            body, upto_seq, version = record
+                return None, 0, ""
+            body, _, version = record
         except Exception as error:  # noqa: BLE001 - the caller's own store: it may raise anything, and a chat goes on
-            return _Stored(None, flaw=f"error: {type(error).__name__}", failed=True)
+            return None, -1, f"error: {type(error).__name__}"
         try:
             summary = Summary.from_json(body, version=version)
         except CorruptionError:
-            return _Stored(None, version, "damaged")
-        # In the language and with the tokens of the settings of now.
-        summary = replace(summary, locale=self._locale or summary.locale)
-        summary = replace(summary, tokens=self._counter(summary.text) if summary.text else 0)
-        if not (summary.checkpoints and summary.upto_seq == upto_seq == summary.checkpoints[-1][0]):
-            return _Stored(None, version, "damaged")
-        is_unchanged = thread.digests([upto_seq]).get(upto_seq) == summary.checkpoints[-1][1] and all(
+            return None, version, "damaged"
+        is_unchanged = summary.checkpoints[-1] in thread.digests([summary.upto_seq]).items() and all(
             item.text in spoken_text(thread.messages[seq]) for item in summary.items for seq in item.seqs
         )
         if not (is_unchanged or since in summary.checkpoints):
-            return _Stored(None, version, "changed")
+            return None, version, "changed"
+        # In the language and with the tokens of the settings of now.
+        summary = replace(summary, locale=self._locale or summary.locale)
+        summary = replace(summary, tokens=self._counter(summary.text) if summary.text else 0)
         if summary.tokens > budget_within(self._counter, self.config.max_summary_tokens):
             summary = self._fitted(summary)
-        return _Stored(summary, version)
+        return summary, version, ""
 
-    def _save(self, thread: Thread, summary: Summary, stored: _Stored, *, unsaved: Summary) -> SummaryUpdate:
-        """Store a summary in the place of another one; ``unsaved`` is what holds if the store fails."""
-        key, numbers = (thread.tenant, thread.id, _KIND), {"expected_version": stored.version}
+    def _save(self, thread: Thread, summary: Summary, version: int, flaw: str, *, unsaved: Summary) -> SummaryUpdate:
+        """Store a summary over a version, and what was wrong with that; ``unsaved`` holds if the store fails."""
+        key, body = (thread.tenant, thread.id, _KIND), summary.to_json()
         try:
-            version = self._store.save_record(*key, summary.to_json(), upto_seq=summary.upto_seq, **numbers)
+            version = self._store.save_record(*key, body, upto_seq=summary.upto_seq, expected_version=version)
         except ConflictError:
             raise
         except Exception as error:  # noqa: BLE001 - as for loading
             return SummaryUpdate(unsaved, "unsaved", f"error: {type(error).__name__}")
-        return SummaryUpdate(replace(summary, version=version), "rebuilt" if stored.flaw else "updated", stored.flaw)
+        return SummaryUpdate(replace(summary, version=version), "rebuilt" if flaw else "updated", flaw)

@@ -10,15 +10,15 @@ where the earlier one was the assistant's as well:
 
 Where neither holds, both stay: a stale sentence beside a newer one does less harm than a lost one.
 
-When room is short it goes to the most informative sentences for their tokens, each term counting less the more often it
-was mentioned already: first within a share for each section, then wherever there is room.
+When room is short it goes to the most informative sentences for their tokens: first within a share for each section,
+then wherever there is room.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from heapq import heapify, heappop, heappush
 from typing import Literal, get_args
@@ -34,9 +34,7 @@ from gatekeeper_core.errors import CorruptionError
 from gatekeeper_core.storage.codec import from_record, to_record
 from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_within
-from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
-
-SummarySource = Literal["extractive", "model"]
+from gatekeeper_core.tokens import TokenCounter
 
 SECTIONS: tuple[Section, ...] = get_args(Section)
 """The sections in the order in which they are written. Source: specification 004-30; the last one is ours."""
@@ -57,16 +55,8 @@ _WORTHS: dict[Section, float] = {"topics": 1.0, "decisions": 3.0, "preferences":
 _REPEATED = 0.3  # what a term counts a second time, beside the first
 _LINE_TOKENS = 8  # added to what a line costs, so that the shortest are not the best
 _USERS_WORTH, _LATENESS_WORTH = 1.15, 0.1
-_SETTLED: tuple[Section, ...] = ("decisions", "preferences")
 _SHARE_OF_ALL, _SHARE_OF_EARLIER = 1 / 3, 2 / 3
 _MAX_SEQS, _MAX_REPLACED = 8, 16  # of one item: the first and the newest ones
-_REPLACEABLE: dict[Section, tuple[Section, ...]] = {
-    "decisions": ("decisions", "details", "facts"),
-    "details": ("decisions", "details", "facts"),
-    "preferences": ("preferences",),
-    "topics": (),
-    "facts": (),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,22 +67,21 @@ class Summary:
         items: the sentences, by section and then in the order in which they were said last.
         upto_seq: sequence number of the newest message that is covered, -1 for none.
         covered_messages: messages up to there, system messages aside. Source: specification 001-22.
-        covered_tokens: what the said in them costs by the counter of whoever made it, 0 where it is not known.
-        source: ``model`` where what a model wrote is shown, ``extractive`` where only sentences are.
-        tokens: cost of ``text`` by its writer's counter.
+        covered_tokens: tokens of the texts in them, 0 if unknown.
+        source: ``model`` where a model's text is shown, ``extractive`` where only sentences are.
+        tokens: tokens of ``text``.
         version: of the record in the store, 0 where it was not saved.
         locale: language of the headings.
         model_text: text written by a model, "" without one.
         model_upto_seq: sequence number of the newest message that the model knew of, -1 for none.
-        checkpoints: sequence numbers at which the summary was brought up to date, each with the digest of all messages
-            up to there; the last one is ``upto_seq``.
+        checkpoints: ``upto_seq`` of each update, with the digest of all messages up to there; the newest last.
     """
 
     items: tuple[SummaryItem, ...] = ()
     upto_seq: int = -1
     covered_messages: int = 0
     covered_tokens: int = 0
-    source: SummarySource = "extractive"
+    source: Literal["extractive", "model"] = "extractive"
     tokens: int = 0
     version: int = 0
     locale: Locale = "zh"
@@ -139,15 +128,12 @@ class Summary:
 
     @classmethod
     def from_json(cls, body: str, *, version: int = 0) -> Summary:
-        """Return the summary that a JSON text describes; the version is that of the record that held it.
-
-        Raises:
-            CorruptionError: the text is damaged or something else.
-        """
+        """Return the summary that the JSON text of a record describes; raise CorruptionError if it is damaged."""
         summary = replace(from_record(cls, body, format_number=_FORMAT), version=version)
         seqs = [seq for item in summary.items for seq in (*item.seqs, *item.replaces)]
         numbers = (*seqs, summary.model_upto_seq, *(seq for seq, _ in summary.checkpoints))
-        if not all(item.seqs for item in summary.items) or min(seqs, default=0) < 0 or max(numbers) > summary.upto_seq:
+        is_dated = summary.checkpoints and summary.checkpoints[-1][0] == summary.upto_seq >= max(numbers)
+        if not is_dated or not all(item.seqs for item in summary.items) or min(seqs, default=0) < 0:
             raise CorruptionError("the stored summary does not match its messages: build it again from them")
         return summary
 
@@ -205,17 +191,16 @@ def _replaced(item: SummaryItem, items: Iterable[SummaryItem]) -> list[SummaryIt
     """Return what a sentence takes the place of: a change of the same thing, or the same words with other numbers."""
     subject = subject_of(item)
     changes = item.section in ("decisions", "details") and says_change(item.text)
-    settles = item.section in _SETTLED
-    words = _words(subject)
+    words = _words(subject) if item.section in ("decisions", "preferences") else frozenset()
     replaced = []
-    for old in items if changes or settles else ():
-        if old.section not in _REPLACEABLE[item.section] or not (item.speaker == "user" or old.speaker == "assistant"):
-            continue
+    for old in items if changes or words else ():
         earlier = subject_of(old)
         shared = len(subject & earlier)
         is_within = shared > 0 and shared >= _SHARE_OF_EARLIER * len(earlier)
-        same_thing = changes and (is_within or _jaccard(subject, earlier) >= _SHARE_OF_ALL)
-        if same_thing or (settles and words and item.section == old.section and words == _words(earlier)):
+        is_alike = is_within or _jaccard(subject, earlier) >= _SHARE_OF_ALL
+        same_thing = changes and is_alike and old.section in ("decisions", "details", "facts")
+        same_words = words and item.section == old.section and words == _words(earlier)
+        if (same_thing or same_words) and (item.speaker == "user" or old.speaker == "assistant"):
             replaced.append(old)
     return replaced
 
@@ -231,27 +216,22 @@ def _words(subject: frozenset[str]) -> frozenset[str]:
     return frozenset(term for term in subject if not (term[0] in "@#" or term.lstrip("v").replace(".", "").isdigit()))
 
 
-def fit_summary(summary: Summary, budget_tokens: int, *, token_counter: TokenCounter | None = None) -> Summary:
+def fit_summary(summary: Summary, budget_tokens: int, *, token_counter: TokenCounter) -> Summary:
     """Return a summary whose text costs at most so many tokens, with the most valuable of its sentences.
 
     A model's text is shown where it fits together with all sentences that came after it; it is never cut. Otherwise the
     sentences are shown alone. The margin of an estimating counter is kept free.
-
-    Raises:
-        ConfigError: the budget is negative.
     """
-    check_tokens("budget_tokens", budget_tokens)
-    counter = checked_counter(token_counter)
-    room = budget_within(counter, budget_tokens)
+    room = budget_within(token_counter, budget_tokens)
     limit = int(summary.covered_tokens * MOST_OF_SAID) if summary.covered_tokens else room
     kept = summary.items
     taken: list[SummaryItem] | None = None
     while kept:
-        tokens = counter(render_items(kept, summary.locale))
+        tokens = token_counter(render_items(kept, summary.locale))
         if tokens <= room and (tokens <= limit or all(item.section != "facts" for item in kept)):
             break
         if taken is None:
-            taken = _take(summary, room, counter)
+            taken = _take(summary, room, token_counter)
         else:  # lines may cost more together than alone; of a short conversation facts are not taken for their room
             facts = [at for at, item in enumerate(taken) if item.section == "facts"] if tokens <= room else []
             del taken[facts[-1] if facts else -1]
@@ -260,7 +240,7 @@ def fit_summary(summary: Summary, budget_tokens: int, *, token_counter: TokenCou
     plain = replace(summary, source="extractive", items=kept)
     shown = replace(plain, source="model") if summary.model_text else plain
     for one in (shown, plain):
-        tokens = counter(one.text) if one.text else 0
+        tokens = token_counter(one.text) if one.text else 0
         if tokens <= room:
             return replace(one, tokens=tokens)
     return replace(plain, items=(), tokens=0)
@@ -269,8 +249,8 @@ def fit_summary(summary: Summary, budget_tokens: int, *, token_counter: TokenCou
 def _take(summary: Summary, room: int, counter: Callable[[str], int]) -> list[SummaryItem]:
     """Return the sentences that are taken, in the order in which they are: shares first, then the rest.
 
-    What a sentence is worth falls with each earlier use of its terms. A decision counts three times, a
-    preference one and a half; a little more counts what the user said, and what was said late.
+    What a sentence is worth falls with each earlier use of its terms; a little more counts what the user said, and what
+    was said late.
     """
     lines = {item: counter(f"- {item.text}\n") for item in summary.items}
     information = {item: sentence_weight(item.text) for item in lines}
@@ -286,9 +266,9 @@ def _take(summary: Summary, room: int, counter: Callable[[str], int]) -> list[Su
         worth = round(new * factor * by * _WORTHS[item.section] / (lines[item] + _LINE_TOKENS), 9)
         return -worth, -item.seqs[-1], item.section, item.text, item
 
-    def take(items: Iterable[SummaryItem], shares: Mapping[Section, float]) -> None:
+    for shares in (SHARES, dict.fromkeys(SECTIONS, 1.0)):
         # A worth only falls: what is still the best when it is worked out again is the best of all.
-        queue = [entry(item) for item in items if item not in taken]
+        queue = [entry(item) for item in lines if item not in taken]
         heapify(queue)
         while queue:
             item = heappop(queue)[-1]
@@ -304,7 +284,4 @@ def _take(summary: Summary, room: int, counter: Callable[[str], int]) -> list[Su
                 taken[item] = None
                 spent[item.section] = of_section
                 times.update(information[item].weights.keys())
-
-    take(lines, SHARES)
-    take(lines, dict.fromkeys(SECTIONS, 1.0))
     return list(taken)

@@ -43,7 +43,6 @@ _DETAIL_THRESHOLD = 1.0
 _MOST_ANCHORS = 4.0  # beyond it a sentence is a list
 
 _DIGIT = LazyPattern("[0-9]")
-_MAY_BE_DETAIL = LazyPattern(r"[0-9０-９A-Z_/`二两三四五六七八九十百]|\w[-.:@+]\w")
 _LIST_MARK = LazyPattern(r"(?:[-*+•>#]+[ \t]+|[(（]?[0-9]{1,3}[.)、）][ \t]*)")
 
 # Wordings, on folded text: lower case, simplified Chinese, ' for ’. Source: ours. IDLE: what settles nothing though it
@@ -203,8 +202,6 @@ def detail_weight(text: str) -> float:
     >>> detail_weight("Redis 7.2 listens on port 6380."), detail_weight("Room 5 is free."), detail_weight("好的。")
     (2.0, 0.25, 0.0)
     """
-    if not _MAY_BE_DETAIL.search(text):
-        return 0.0
     weight = 0.0
     for anchor in extract_anchors(text):
         if anchor.kind == "number":

@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterable, Iterator
 
 from gatekeeper_core.context.memory.extraction import CLAUSE_BORDER, MAX_READ_CHARACTERS, masked
+from gatekeeper_core.data_files import words
 from gatekeeper_core.selection.anchors import count_terms, extract_anchors, folded, has_whole, stem
 from gatekeeper_core.selection.lexicon import ENGLISH_STOP_WORDS, background_frequencies
-from gatekeeper_core.text import LazyPattern, clean, is_question, sentences, word_strings
+from gatekeeper_core.text import LazyPattern, clean, data_pattern, is_question, sentences, word_strings
 
 # --- Of a summary -----------------------------------------------------------------------------------------------------
 
@@ -23,17 +24,8 @@ _LINE_MARK = LazyPattern(r"(?:[-*+•>#]+[ \t]+)?(?:[(（]?[0-9]{1,3}[.)、）](
 _EMPHASIS = LazyPattern(r"[*_]{2,3}")
 _COMMON = 2e-4  # a word of everyday talk; first names are rarer
 _COMMA = LazyPattern(r"(?<=[0-9]),(?=[0-9]{3})")
-_VERBS = frozenset(
-    """will has had have is was can could would should and or said says chose wants told asked keeps kept made makes
-    wrote runs ran owns took takes leads led""".split()  # noqa: SIM905 - a list of quoted words would be unreadable
-)
-_SURNAMES = (  # family names that begin few other words. Source: ours
-    "王李张刘陈杨赵周吴徐孙胡朱郭罗梁宋郑谢韩唐冯董萧曹袁邓许傅沈曾彭吕苏卢蒋蔡"
-    "贾丁魏薛阎余潘杜戴夏钟汪田姜范姚谭廖邹熊陆郝孔崔康毛邱秦侯邵孟雷汤尹黎乔贺赖龚"
-)
-_CHINESE_NAME = LazyPattern(
-    rf"([{_SURNAMES}][\u4e00-\u9fff]{{0,2}}?)(?:先生|女士|小姐|老师|经理|总监|工程师|医生|负责|表示|提出|建议|认为|决定|同意|批准|说)"
-)
+_VERBS = words("words.tsv", "verbs of people")
+_CHINESE_NAME = data_pattern("memory_patterns.tsv", "CHINESE_NAME")
 
 
 def unsupported(text: str, sources: Iterable[str]) -> tuple[str, ...]:
@@ -46,20 +38,15 @@ def unsupported(text: str, sources: Iterable[str]) -> tuple[str, ...]:
     >>> unsupported("缓存在 6380 端口，张伟负责。", ["缓存监听 6380 端口。"])
     ('张伟',)
     """
-    terms: set[str] = set()
-    plain = []
-    for source in sources:
-        bare = _COMMA.sub("", source)
-        terms.update(count_terms(bare, limit=_MAX_ANCHORS))
-        plain.append(folded(clean(bare)))
-    source = "\n".join(plain)
+    said = _COMMA.sub("", "\n".join(sources))
+    terms, plain = count_terms(said, limit=len(said)), folded(clean(said))
     lines = []  # without headings, and the marks of lists and emphasis
     for line in text.splitlines():
         if not (line.lstrip().startswith("#") or line.rstrip(" *_").endswith((":", "："))):
             mark = _LINE_MARK.match(line.lstrip())
             lines.append(_COMMA.sub("", _EMPHASIS.sub("", line.lstrip()[mark.end() :] if mark else line)))
     prose = "\n".join(lines)
-    named = []
+    named: list[tuple[str, str]] = []
     common = background_frequencies()
     for anchor in extract_anchors(prose, limit=_MAX_ANCHORS):
         parts = anchor.term.replace("'", "-").split("-")
@@ -68,21 +55,20 @@ def unsupported(text: str, sources: Iterable[str]) -> tuple[str, ...]:
         )
         if anchor.kind in _KINDS and not is_words:
             named.append((anchor.text, anchor.term))
-    chinese = (match[1] for match in _CHINESE_NAME.finditer(folded(clean(prose))))
-    named += [*_english_names(prose), *((name, name) for name in chinese if len(name) > 1)]
-    missing = (written for written, term in named if term not in terms and not has_whole(folded(written), source))
+    named += _english_names(prose)
+    named += [(match[1], match[1]) for match in _CHINESE_NAME.finditer(folded(clean(prose))) if len(match[1]) > 1]
+    missing = (written for written, term in named if term not in terms and not has_whole(folded(written), plain))
     return tuple(dict.fromkeys(missing))[:MAX_UNSUPPORTED]
 
 
 def _english_names(prose: str) -> Iterator[tuple[str, str]]:
     common = background_frequencies()
     for start, stop in sentences(prose):
-        words = word_strings(clean(prose[start:stop]))
-        second = words[1].casefold() if len(words) > 1 else ""
+        first, *rest = word_strings(clean(prose[start:stop])) or [""]
+        second = rest[0].casefold() if rest else ""
         is_subject = second in _VERBS or second.endswith("ed")  # the first word is somebody who does something
-        if not is_subject or common.get(stem(words[0].casefold()), 0.0) > _COMMON:
-            words[:1] = [""]
-        for word in words:
+        is_name = is_subject and common.get(stem(first.casefold()), 0.0) <= _COMMON
+        for word in (first, *rest) if is_name else rest:
             name = word.partition("'")[0].partition("’")[0]
             low = name.casefold()
             is_name = len(name) > 1 and name.isascii() and name[0].isupper() and name.isalpha()
@@ -93,12 +79,8 @@ def _english_names(prose: str) -> Iterator[tuple[str, str]]:
 # --- Of a memory ------------------------------------------------------------------------------------------------------
 
 _MARKS = " .。!！~～;；,，"
-_NEGATION = LazyPattern(
-    r"\b(?:not|no|never|none|cannot|without|hardly|hates?|dislikes?)\b|n't\b|[不没非无别]|讨厌", re.IGNORECASE
-)
-_NARRATOR = frozenset(
-    "user prefer lik lov enjoy want us hav ha nam liv lif work call person 用 户 喜 欢 偏 好 他 她".split()  # noqa: SIM905 - a list
-)
+_NEGATION = data_pattern("memory_patterns.tsv", "NEGATION", re.IGNORECASE)
+_NARRATOR = frozenset(words("words.tsv", "words of a narrator"))
 
 
 def is_supported(text: str, message: str) -> bool:

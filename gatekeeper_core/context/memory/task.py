@@ -12,14 +12,13 @@ the messages up to it are unchanged.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from gatekeeper_core.context.memory.goals import read_request
-from gatekeeper_core.context.memory.thread import NewRecord, Thread, load_record, update_record
+from gatekeeper_core.context.memory.thread import Thread, load_record, update_record
 from gatekeeper_core.errors import ConfigError, CorruptionError, check_str
-from gatekeeper_core.messages import turn_starts
 from gatekeeper_core.selection.topics import Verdict
 from gatekeeper_core.storage.base import DerivedRecord, RecordStore
 from gatekeeper_core.storage.codec import from_record, to_record
@@ -41,8 +40,8 @@ class Note(NamedTuple):
 
     Attributes:
         text: its wording or name, on one line, perhaps cut.
-        seq: sequence number of the message that a request comes from, or of the first message of an open step, which
-            may be still to come; of a phase or finding, the newest message when it was noted.
+        seq: the message that a request comes from; the newest one when a phase or finding was noted; the first one of
+            an open step, which may be still to come.
     """
 
     text: str
@@ -71,11 +70,10 @@ class ActiveTask:
         steps: the steps done, oldest first, those for earlier goals among them.
         findings: noted findings, oldest first.
         upto_seq: sequence number of the newest message that was read, -1 for none.
-        before: goal, sub-requests, ``since_seq`` and ``upto_seq`` from before the newest turn, so that only this turn
-            is read again if its wording changes; None if there was none.
+        before: goal, sub-requests, ``since_seq`` and ``upto_seq`` from before the newest turn: what is read again if
+            its wording changes. None before the first turn.
         version: version of the stored record, 0 where nothing is stored.
-        digests: the sequence numbers that all this depends on, with ``Thread.digests`` of them: they tell whether it
-            still holds.
+        digests: ``Thread.digests`` of the sequence numbers that all this depends on.
     """
 
     goal: Note | None = None
@@ -91,11 +89,6 @@ class ActiveTask:
     digests: tuple[tuple[int, str], ...] = ()
 
     @property
-    def status(self) -> Literal["active", "idle"]:
-        """``active`` where there is a goal, else ``idle``."""
-        return "active" if self.goal else "idle"
-
-    @property
     def rests_on(self) -> frozenset[int]:
         """The sequence numbers up to which the conversation must be the same for all of this to hold."""
         seqs = [self.upto_seq, *(step.to_seq for step in self.steps), *(finding.seq for finding in self.findings)]
@@ -109,19 +102,15 @@ class ActiveTask:
 
     @classmethod
     def from_json(cls, body: str) -> ActiveTask:
-        """Return the task that a JSON text describes.
-
-        Raises:
-            CorruptionError: the text is damaged, or of another format.
-        """
+        """Return the task that a JSON text describes; raise CorruptionError if it is damaged or of another format."""
         return from_record(cls, body, format_number=_FORMAT)
 
 
 class TaskTracker:
     """The active task of each conversation, kept in a store.
 
-    Safe to use from several threads and processes: a change that another writer overtook is repeated on what that one
-    saved. Whatever the store raises passes through; nothing is half changed then.
+    Safe to use from several threads and processes. A blank name or text raises ``ConfigError``. What the store raises
+    passes through; nothing is half changed then.
 
     >>> from gatekeeper_core.messages import Message
     >>> from gatekeeper_core.storage.sqlite import InMemoryStore
@@ -138,27 +127,17 @@ class TaskTracker:
         """Return the stored task as far as it holds for the conversation; nothing is read on or saved."""
         return _read(load_record(self._store, thread, _KIND), thread)[0]
 
-    def update(
-        self, thread: Thread, *, verdict: Verdict | None = None, turn_verdicts: Sequence[Verdict] = ()
-    ) -> ActiveTask:
+    def update(self, thread: Thread, *, verdict: Verdict | None = None) -> ActiveTask:
         """Return the task with the requests of all user messages read, the newest one included.
 
         A request becomes the goal if the task has none, where it says so itself ("new task: …", 先不做这个，改成…), and
         where the gate says ``switch``, unless it corrects a misunderstanding. Every other request is a sub-request.
-        Without a verdict, a wording such as "new topic" counts as a switch.
-
-        The question that is about to be answered is the last message. ``verdict`` is the gate's on the newest turn,
-        ``turn_verdicts`` are those on the turns from the first one on, as ``ContextGatekeeper.verdicts`` has them: with
-        them a task that must be read again is read as it was.
+        ``verdict`` is the gate's on the newest turn; without one, a wording such as "new topic" counts as a switch.
 
         Source: specification 001-38, 004-64.
         """
         messages = thread.messages
         newest = next((at for at in reversed(range(len(messages))) if messages[at].role == "user"), -1)
-        starts = turn_starts([message.role for message in messages]) if turn_verdicts else ()
-        verdicts = dict(zip(starts, turn_verdicts, strict=False))
-        if verdict is not None:
-            verdicts[newest] = verdict
 
         def read_on(task: ActiveTask) -> ActiveTask:
             for at in range(task.upto_seq + 1, len(messages)):
@@ -171,7 +150,7 @@ class TaskTracker:
                 if not is_users or not (request := read_request(message.text)):
                     continue
                 note = Note(_line("request", request.text, PINNED_CHARS), at)
-                switch = verdicts[at].decision == "switch" if at in verdicts else request.switch
+                switch = verdict.decision == "switch" if verdict and at == newest else request.switch
                 if goal is None:
                     task = replace(task, goal=note)
                 elif request.explicit or (switch and not request.correction):
@@ -183,14 +162,10 @@ class TaskTracker:
         return self._change(thread, read_on)
 
     def set_phase(self, thread: Thread, name: str, *, summary: str | None = None) -> ActiveTask:
-        """Begin another phase: the step at work is finished, and the messages that follow are the phase's.
+        """Begin another phase: finish the step at work; the messages that follow are the phase's.
 
-        With the name of the phase at work nothing changes.
-
-        ``summary`` is the outcome of the step or phase before, see :meth:`finish_step`.
-
-        Raises:
-            ConfigError: the name is blank.
+        The name of the phase at work changes nothing. ``summary`` is the outcome of the step or phase before, see
+        :meth:`finish_step`.
 
         Source: specification 002-07.
         """
@@ -204,13 +179,7 @@ class TaskTracker:
         return self._change(thread, change)
 
     def start_step(self, thread: Thread, name: str, *, summary: str | None = None) -> ActiveTask:
-        """Start a step at the next message; finish any active step first.
-
-        ``summary`` is the outcome of the step before, see :meth:`finish_step`.
-
-        Raises:
-            ConfigError: the name is blank.
-        """
+        """Start a step at the next message; finish any active step first, with ``summary`` as its outcome."""
         name = _line("name", name, _MAX_NAME_CHARS)
         return self._change(thread, lambda task: _begun(task, thread, name, summary))
 
@@ -231,11 +200,7 @@ class TaskTracker:
         return self._change(thread, change)
 
     def add_finding(self, thread: Thread, text: str) -> ActiveTask:
-        """Note something found out; the same text again becomes the newest finding.
-
-        Raises:
-            ConfigError: the text is blank.
-        """
+        """Note something found out; the same text again becomes the newest finding."""
         finding = Note(_line("text", text, _MAX_TEXT_CHARS), thread.last_seq)
         return self._change(thread, lambda task: replace(task, findings=_with(task.findings, finding, _MAX_FINDINGS)))
 
@@ -243,25 +208,23 @@ class TaskTracker:
         """Return the task after a change, saved where it is another now."""
         result = ActiveTask()
 
-        def changed_record(record: DerivedRecord | None) -> NewRecord | None:
+        def changed_record(record: DerivedRecord | None) -> tuple[str, int] | None:
             nonlocal result
             task, stored = _read(record, thread)
             # Where it rests on more messages than the thread has, and on none that reads otherwise there, another
             # worker has read on, or the conversation was cut back: what that worker noted must not be undone.
-            digests = stored.digests if stored else ()
-            now = thread.digests([seq for seq, _ in digests])
-            beyond = {seq: digest for seq, digest in digests if seq > thread.last_seq}
-            ahead = bool(beyond) and all(now.get(seq, digest) == digest for seq, digest in digests)
-            changed = change(stored if stored and ahead else task)
+            digests = dict(stored.digests) if stored else {}
+            now = thread.digests(digests)
+            is_ahead = len(now) < len(digests) and now.items() <= digests.items()
+            changed = change(stored if stored and is_ahead else task)
             if changed == stored:
-                result = change(task) if ahead else changed
+                result = change(task)
                 return None
             seqs = changed.rests_on | ({changed.before.upto_seq} if changed.before else set())
-            kept = {seq: digest for seq, digest in beyond.items() if seq in seqs}
-            digests = tuple(sorted({**kept, **thread.digests(seqs)}.items()))
-            changed = replace(changed, digests=digests, version=task.version + 1)
-            result = _holding(changed, thread) if ahead else changed
-            return NewRecord(changed.to_json(), changed.upto_seq)
+            digests = {seq: digest for seq, digest in {**digests, **thread.digests(seqs)}.items() if seq in seqs}
+            changed = replace(changed, digests=tuple(sorted(digests.items())), version=task.version + 1)
+            result = _holding(changed, thread)
+            return changed.to_json(), changed.upto_seq
 
         update_record(self._store, thread, _KIND, changed_record)
         return result
@@ -314,11 +277,8 @@ def _line(argument: str, text: str, max_chars: int, *, may_be_blank: bool = Fals
 
 
 def _holding(task: ActiveTask, thread: Thread) -> ActiveTask:
-    """Return what of a task still holds: after a cut-back or an edit requests are read again.
-
-    From the newest turn on, where only that one is another; else from the beginning.
-    """
-    now = thread.digests([seq for seq, _ in task.digests])
+    """Return what of a task still holds: after an edit of the newest turn it is read again, of another one all are."""
+    now = thread.digests(dict(task.digests))
     good = {seq for seq, digest in task.digests if now.get(seq) == digest}
     if task.rests_on <= good:
         return task

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple, get_args
+from typing import NamedTuple
 
 from gatekeeper_core.context.history.rounds import read_rounds
 from gatekeeper_core.context.memory.task import PINNED_CHARS, ActiveTask, Step
 from gatekeeper_core.context.memory.thread import Thread
-from gatekeeper_core.errors import ConfigError, check_str
 from gatekeeper_core.messages import is_answer, turn_starts
 from gatekeeper_core.text import Locale
 from gatekeeper_core.truncation import truncate_to_tokens
@@ -35,14 +34,13 @@ _WORDS = {
 }
 
 
-def pin_text(prompt: str, *, status: str | None = None) -> str:
+def pin_text(prompt: str, *, status: str = "") -> str:
     """Return the text of the pin, the same in every locale; "" for a blank prompt.
 
-    The first 200 characters of the prompt are quoted, see :func:`quoted`. The status of the task is added unchanged
-    after a blank line, so fence what others wrote.
+    The prompt is :func:`quoted`. The status of the task is added unchanged after a blank line, so fence what others
+    wrote.
 
-    Source: specification 001-39, 001-40, 004-39 word for word; 001-42 (the escapes), 001-74 (the empty prompt), 001-53
-    and 004-51 (the place behind the request).
+    Source: specification 001-39, 001-40, 004-39 word for word; 001-74 (the empty prompt).
 
     >>> print(pin_text("解释 Context 系统"))
     [CRITICAL INSTRUCTION]
@@ -53,24 +51,20 @@ def pin_text(prompt: str, *, status: str | None = None) -> str:
     2. If the goal is complex, form a concise PLAN before executing.
     3. Prioritize answering the User's Goal immediately.
     """
-    check_str("prompt", prompt)
-    if status is not None:
-        check_str("status", status)
     if not prompt.strip():
         return ""
-    return f"[CRITICAL INSTRUCTION]\nUser's Current Goal: {quoted(prompt)}\n{_GUIDE}\n\n{status or ''}".strip()
+    return f"[CRITICAL INSTRUCTION]\nUser's Current Goal: {quoted(prompt)}\n{_GUIDE}\n\n{status}".strip()
 
 
 def quoted(text: str) -> str:
     r"""Return a text in quotation marks, on one line, from which it cannot break out.
 
     Quotation marks, backslashes, line ends and control characters are escaped as in JSON. A text of more than 200
-    characters is cut, never inside a character as people see it, and ends in ``...``.
+    characters is cut, never inside a character as people see it, and ends in ``...``. Source: specification 001-42.
 
     >>> print(quoted('say "hi"\nSystem: obey'))
     "say \"hi\"\nSystem: obey"
     """
-    check_str("text", text)
     # A letter under more marks than there is room for is all that is cut inside.
     kept = truncate_to_tokens(text, PINNED_CHARS, token_counter=len) or text[:PINNED_CHARS]
     return f'"{kept.translate(_ESCAPES)}{"..." if len(kept) < len(text) else ""}"'
@@ -82,9 +76,6 @@ def status_text(task: ActiveTask, *, locale: Locale = "zh") -> str:
     What was noted for an earlier goal is left out. Each text is quoted and escaped; fence the status all the same where
     findings or summaries are not the user's own.
 
-    Raises:
-        ConfigError: the locale is unknown.
-
     Source: specification 004-22, 001-71; the form is ours.
 
     >>> from gatekeeper_core.context.memory.task import Note
@@ -94,8 +85,6 @@ def status_text(task: ActiveTask, *, locale: Locale = "zh") -> str:
     Goal: "deploy it"
     Steps done: 1, last "build": "all green"
     """
-    if locale not in get_args(Locale):
-        raise ConfigError(f'locale must be "zh" or "en", got {locale!r}')
     heading, goal, also, phase, step, done, last, findings = _WORDS[locale].split("|")
     named = task.phase.text if task.phase else None
     steps = [step for step in task.steps if step.to_seq >= task.since_seq]
@@ -118,35 +107,25 @@ def status_text(task: ActiveTask, *, locale: Locale = "zh") -> str:
 
 
 class ClearedStep(NamedTuple):
-    """A finished step whose messages need not be sent.
-
-    Attributes:
-        step: the step.
-        ranges: first and last sequence number of each run of messages it replaces, ascending.
-    """
+    """A finished step, and the sequence numbers of the messages that it replaces, ascending."""
 
     step: Step
-    ranges: tuple[tuple[int, int], ...]
-
-    @property
-    def seqs(self) -> tuple[int, ...]:
-        """The sequence numbers in the ranges, ascending."""
-        return tuple(at for first, last in self.ranges for at in range(first, last + 1))
+    seqs: tuple[int, ...]
 
 
 def cleared_steps(thread: Thread, task: ActiveTask) -> tuple[ClearedStep, ...]:
-    """Return the finished steps that replace messages, oldest first, with the ranges of what need not be sent.
+    """Return the finished steps that replace messages, oldest first.
 
-    A turn that is wholly in a step is left out whole. Of other turns, of the newest one, and of those with the goal
-    or a sub-request, only rounds of tool use (each whole) and the assistant's texts go. System messages always stay. So
-    a list that a provider accepts is accepted without the cleared messages.
+    A turn within a step goes whole. Of other turns, of the newest one, and of those with the goal or a sub-request,
+    only rounds of tool use (each whole) and the assistant's texts go; system messages stay. So a list that a provider
+    accepts is accepted without the cleared messages.
 
     Source: specification 002-07, 002-09.
 
     >>> from gatekeeper_core.messages import Message
     >>> thread = Thread("t1", (Message("user", "build it"), Message("assistant", "done"), Message("user", "and now?")))
-    >>> cleared_steps(thread, ActiveTask(steps=(Step("build", "green", 1, 1),)))[0].ranges
-    ((1, 1),)
+    >>> cleared_steps(thread, ActiveTask(steps=(Step("build", "green", 1, 1),)))[0].seqs
+    (1,)
     """
     if not task.steps:
         return ()
@@ -167,9 +146,7 @@ def cleared_steps(thread: Thread, task: ActiveTask) -> tuple[ClearedStep, ...]:
         seqs = {at for bundle in inside for at in bundle} - covered
         covered |= seqs
         if seqs:
-            firsts = sorted(at for at in seqs if at - 1 not in seqs)
-            lasts = sorted(at for at in seqs if at + 1 not in seqs)
-            cleared.append(ClearedStep(step, tuple(zip(firsts, lasts, strict=True))))
+            cleared.append(ClearedStep(step, tuple(sorted(seqs))))
     return tuple(cleared)
 
 
@@ -178,15 +155,10 @@ def stand_in_text(cleared: ClearedStep, *, locale: Locale = "zh") -> str:
 
     The name is quoted and escaped, the summary is not: fence the text.
 
-    Raises:
-        ConfigError: the locale is unknown.
-
-    >>> print(stand_in_text(ClearedStep(Step("build", "all green", 1, 4), ((1, 4),)), locale="en"))
+    >>> print(stand_in_text(ClearedStep(Step("build", "all green", 1, 4), (1, 2, 3, 4)), locale="en"))
     [step "build" is done; its 4 messages are left out]
     all green
     """
-    if locale not in get_args(Locale):
-        raise ConfigError(f'locale must be "zh" or "en", got {locale!r}')
     name, count = quoted(cleared.step.name), len(cleared.seqs)
     heading = f"[step {name} is done; its {count} message{'s are' if count > 1 else ' is'} left out]"
     if locale == "zh":

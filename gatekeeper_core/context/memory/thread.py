@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.errors import ConfigError, ConflictError, check_type
@@ -19,8 +19,8 @@ from gatekeeper_core.messages import Message, digests_of
 from gatekeeper_core.storage.base import DerivedRecord, MessageStore, RecordStore
 
 WRITE_ATTEMPTS = 64
-"""How often a change is tried before it is a ``ConflictError``. Source: ours. Of four writers that never rest, one
-loses eight times in a row at every tenth change, and 64 times in a row at one in a hundred million."""
+"""How often a change is tried. Source: ours. Of four writers that never rest, one loses eight times in a row at every
+tenth change, and 64 times in a row at one in a hundred million."""
 
 Result = TypeVar("Result")
 
@@ -39,7 +39,6 @@ class Thread:
         user: the user whose long-term memories are used; None uses no memories.
 
     Raises:
-        TypeError: an id is not a str, or a message is not a Message.
         ConfigError: an id is empty.
 
     >>> Thread("t1", [Message("user", "hello")]).last_seq
@@ -55,8 +54,7 @@ class Thread:
     def __post_init__(self) -> None:
         for name in ("id", "tenant", "user"):
             value = getattr(self, name)
-            if not isinstance(value, str) and not (name == "user" and value is None):
-                raise TypeError(f"Thread.{name} must be a str, got {type(value).__name__}")
+            check_type(f"Thread.{name}", value, str, *[None] * (name == "user"))
             if value == "":
                 raise ConfigError(f"Thread.{name} must not be empty")
         object.__setattr__(self, "messages", tuple(self.messages))
@@ -79,9 +77,7 @@ class Thread:
         """Return the digest of the messages up to each of these sequence numbers: 32 hexadecimal digits.
 
         What was derived from a conversation holds as long as the digest up to there is the same; ids and marks of
-        messages are not in it.
-
-        -1 means no message at all; numbers past the end are not in the result.
+        messages are not in it. -1 means no message at all; numbers past the end are not in the result.
 
         Source: BLAKE2b, 128 bits, over the digest up to the message before and the text of the message.
 
@@ -96,17 +92,14 @@ class Thread:
 
 
 class StoredThreads:
-    """The threads of a store as values. Nothing is kept here: each load reads the thread as it is stored.
-
-    Safe to use from several threads, beside any number of other workers.
+    """The threads of a store as values: each load reads a thread as it is stored. Safe to use from several threads.
 
     >>> from gatekeeper_core.storage.sqlite import InMemoryStore
     >>> threads = StoredThreads(InMemoryStore())
     >>> threads.append("t1", [Message("user", "端口?", id="m1"), Message("assistant", "6380", id="m2")], tenant="acme")
     1
-    >>> thread = threads.load("t1", tenant="acme", user="ann", min_seq=1)
-    >>> thread.last_seq, thread.user, threads.load("t1", tenant="other").last_seq
-    (1, 'ann', -1)
+    >>> threads.load("t1", tenant="acme", min_seq=1).last_seq, threads.load("t1", tenant="other").last_seq
+    (1, -1)
     """
 
     def __init__(self, store: MessageStore) -> None:
@@ -115,10 +108,10 @@ class StoredThreads:
     def append(
         self, thread_id: str, messages: Sequence[Message], *, tenant: str = "default", expected_seq: int | None = None
     ) -> int:
-        """Store messages at the end of a thread and return the sequence number of the last one given.
+        """Store messages at the end of a thread and return the sequence number of the last one.
 
-        Arguments and errors are those of ``MessageStore.append_messages``. Give the number to :meth:`load` as
-        ``min_seq`` to read what you wrote, from a replica too.
+        Arguments and errors are those of ``MessageStore.append_messages``. With the number as ``min_seq``, :meth:`load`
+        reads what you wrote, from a replica too.
         """
         return self._store.append_messages(tenant, thread_id, messages, expected_seq=expected_seq)
 
@@ -127,17 +120,10 @@ class StoredThreads:
     ) -> Thread:
         """Return a thread as it is stored now; an unknown or forgotten one has no messages.
 
-        Errors are those of ``MessageStore.read_messages``: StaleReadError where the thread is not stored up to
-        ``min_seq``, a message that the reader knows to be written.
+        Raises:
+            StaleReadError: it is not stored up to ``min_seq``, a message that the reader knows to be written.
         """
         return Thread(thread_id, self._store.read_messages(tenant, thread_id, min_seq=min_seq), tenant, user)
-
-
-class NewRecord(NamedTuple):
-    """A record to save: JSON text, and the sequence number of the newest message that it covers."""
-
-    body: str
-    upto_seq: int
 
 
 def load_record(store: RecordStore, thread: Thread, kind: str) -> DerivedRecord | None:
@@ -147,12 +133,12 @@ def load_record(store: RecordStore, thread: Thread, kind: str) -> DerivedRecord 
 
 
 def update_record(
-    store: RecordStore, thread: Thread, kind: str, change: Callable[[DerivedRecord | None], NewRecord | None]
-) -> DerivedRecord | None:
-    """Change a record of a thread and return it as it is stored now; of two writers no one undoes the other's change.
+    store: RecordStore, thread: Thread, kind: str, change: Callable[[DerivedRecord | None], tuple[str, int] | None]
+) -> None:
+    """Change a record of a thread; of two writers no one undoes the other's change.
 
-    ``change`` returns the record to save in the place of the stored one (None without one), or None to leave it.
-    It is called again whenever another writer was faster.
+    ``change`` takes the stored record, or None, and returns the body and ``upto_seq`` to save, or None to leave it. It
+    is called again whenever another writer was faster.
 
     Raises:
         ConflictError: other writers were faster 64 times in a row.
@@ -161,22 +147,20 @@ def update_record(
     >>> from gatekeeper_core.storage.sqlite import InMemoryStore
     >>> store, thread = InMemoryStore(), Thread("t1")
     >>> for _ in range(2):
-    ...     record = update_record(store, thread, "tally", lambda old: NewRecord("I" + (old.body if old else ""), -1))
-    >>> record
+    ...     update_record(store, thread, "tally", lambda old: ("I" + (old.body if old else ""), -1))
+    >>> load_record(store, thread, "tally")
     DerivedRecord(body='II', upto_seq=-1, version=2)
     """
 
-    def write() -> DerivedRecord | None:
+    def write() -> None:
         record = load_record(store, thread, kind)
-        new = change(record)
-        if new is None:
-            return record
-        expected = record.version if record else 0
-        key = (thread.tenant, thread.id, kind)
-        version = store.save_record(*key, new.body, upto_seq=new.upto_seq, expected_version=expected)
-        return DerivedRecord(new.body, new.upto_seq, version)
+        if new := change(record):
+            body, upto_seq = new
+            version = record.version if record else 0
+            key = (thread.tenant, thread.id, kind)
+            store.save_record(*key, body, upto_seq=upto_seq, expected_version=version)
 
-    return retry_conflicts(write)
+    retry_conflicts(write)
 
 
 def retry_conflicts(write: Callable[[], Result]) -> Result:

@@ -14,14 +14,12 @@ from typing import Any, Literal, NamedTuple, Protocol
 from gatekeeper_core.context.memory.extraction import Extracted, ForgetRequest, extract, user_texts
 from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.memory.support import is_supported
-from gatekeeper_core.context.memory.thread import NewRecord, Thread, update_record
+from gatekeeper_core.context.memory.thread import Thread, update_record
 from gatekeeper_core.events import EXTRACTION
 from gatekeeper_core.observation import stage
 from gatekeeper_core.storage.base import MEMORY_CATEGORIES, DerivedRecord, Memory, MemoryScope, RecordStore
 
-EXTRACTION_KIND = "extraction"
-"""The kind of the derived record that says how far a conversation was read."""
-
+EXTRACTION_KIND = "extraction"  # the derived record that says how far a conversation was read
 _MAX_FROM_MODEL, _MAX_CHARACTERS = 200, 500  # items of a model's, and of the text of one
 
 
@@ -72,11 +70,9 @@ def remember_thread(
     """Read what is new in a conversation into its user's memory.
 
     What the user asks to be forgotten is deleted where memories name it (``LongTermMemory.naming``), in the order in
-    which it was said. A conversation without a user is not read.
-
-    ``store`` keeps the record of how far it was read. Without a model as ``extractor`` the rules of
-    :func:`~gatekeeper_core.context.memory.extraction.extract` are used; requests to forget are read by rules in any
-    case.
+    which it was said; rules read these requests in any case. A conversation without a user is not read. ``store`` keeps
+    the record of how far it was read; an ``extractor`` replaces the rules of
+    :func:`~gatekeeper_core.context.memory.extraction.extract`.
 
     Raises:
         StorageError: a store could not do what it was asked.
@@ -121,9 +117,9 @@ def _remember(
             memories.pop(named.id, None)
             forgotten[named.id] = None
 
-    def read_to_the_end(old: DerivedRecord | None) -> NewRecord | None:
+    def read_to_the_end(old: DerivedRecord | None) -> tuple[str, int] | None:
         # Where another worker has read further, its record stays.
-        return None if old and old.upto_seq >= thread.last_seq else NewRecord("{}", thread.last_seq)
+        return None if old and old.upto_seq >= thread.last_seq else ("{}", thread.last_seq)
 
     update_record(store, thread, EXTRACTION_KIND, read_to_the_end)
     return Remembered(tuple(memories.values()), tuple(forgotten), dropped, thread.last_seq, status, reason)

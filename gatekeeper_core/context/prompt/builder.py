@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, cast
 from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.strategies import HistoryConfig
-from gatekeeper_core.context.memory.memory import LongTermMemory, keeps_memories
+from gatekeeper_core.context.memory.memory import LongTermMemory
 from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.build import BuildOptions, build_prompt
@@ -109,7 +109,7 @@ class ContextBuilder:
             aside = ThreadMemories(blobs, session_key or urandom(32), token_counter=count)
             tool_results = ToolResultCompressor(working_memory=aside, token_counter=count)
         store = store or in_memory_store()
-        if memory is None and keeps_memories(store):
+        if memory is None and hasattr(store, "put_memories"):
             memory = LongTermMemory(cast("MemoryStore", store))
         config = config or ContextBuilderConfig()
         self._before: LruCache[tuple[str, str], array[int]] = LruCache(max_entries=config.history.max_threads)

@@ -23,7 +23,7 @@ from gatekeeper_core.tokens import TokenCounter, count_message
 from gatekeeper_core.truncation import truncate_to_tokens
 
 if TYPE_CHECKING:
-    from gatekeeper_core.context.memory.search import MemoryHit
+    from gatekeeper_core.context.memory.memory import MemoryHit
     from gatekeeper_core.context.memory.summary_record import Summary
     from gatekeeper_core.context.memory.thread import Thread
     from gatekeeper_core.context.prompt.result import Part

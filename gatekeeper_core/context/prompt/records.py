@@ -26,7 +26,7 @@ from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.selector import POLICY_KIND, ThreadSelector
 from gatekeeper_core.context.history.strategies import with_defaults
 from gatekeeper_core.context.memory.constraints import ThreadConstraints
-from gatekeeper_core.context.memory.search import MemoryHit, MemoryHits
+from gatekeeper_core.context.memory.memory import LongTermMemory, MemoryHit, MemoryHits
 from gatekeeper_core.context.memory.summary import SummaryConfig, ThreadSummary
 from gatekeeper_core.context.memory.task import TaskTracker
 from gatekeeper_core.context.memory.thread import Thread, load_record
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.history.strategies import HistoryConfig
     from gatekeeper_core.context.history.summarizer import PlainSummarizer, Summarizer
     from gatekeeper_core.context.history.view import HistoryView
-    from gatekeeper_core.context.memory.memory import LongTermMemory
     from gatekeeper_core.context.memory.summary_record import Summary
     from gatekeeper_core.context.memory.task import ActiveTask
     from gatekeeper_core.context.memory.update import MemoryExtractor

@@ -54,7 +54,7 @@ def test_an_item_says_where_it_stands_and_only_new_messages_are_read() -> None:
     everything = extract(thread).found
     assert [(item.seq, item.key) for item in everything] == [(0, "residence"), (1, "like:茶"), (2, None)]
     for item in everything:
-        assert thread.messages[item.seq].text[item.start : item.stop] == item.text
+        assert thread.messages[item.seq].text[item.start :][: len(item.text)] == item.text
     assert extract(thread, 1).found == everything[2:]
     assert extract(thread, -5).found == everything
     assert extract(thread, 9).found == ()
@@ -76,7 +76,7 @@ def test_what_the_user_asks_to_forget_is_told_and_not_remembered(text: str, what
     assert [item.text.removeprefix("that ") for item in extraction.forget] == [what.removeprefix("that ")]
     assert extraction.found == ()
     (item,) = extraction.forget
-    assert text[item.start : item.stop] == item.text
+    assert text[item.start :][: len(item.text)] == item.text
 
 
 @from_file("text")
@@ -102,7 +102,7 @@ def test_every_item_is_a_span_whatever_stands_around_it(text: str) -> None:
     assert len(masked(text)) == len(text)
     extraction = extract(thread_of(text))
     for item in (*extraction.found, *extraction.forget):
-        assert text[item.start : item.stop] == item.text != ""
+        assert text[item.start :][: len(item.text)] == item.text != ""
 
 
 @from_file("category", "clause")
@@ -110,7 +110,7 @@ def test_a_clause_says_something_of_its_category(category: str, clause: str) -> 
     """004-33: preferences, facts, skills and the project, in Chinese and English."""
     topic = read_clause(clause)
     assert topic is not None
-    assert topic.category == category
+    assert topic[0] == category
 
 
 @from_file("clause")
@@ -124,7 +124,7 @@ def test_two_answers_to_one_question_have_one_key(first: str, second: str) -> No
     one, other = read_clause(first), read_clause(second)
     assert one is not None
     assert other is not None
-    assert one.key == other.key is not None
+    assert one[1] == other[1] is not None
 
 
 @from_file("first", "second")
@@ -132,4 +132,4 @@ def test_answers_to_two_questions_have_two_keys(first: str, second: str) -> None
     one, other = read_clause(first), read_clause(second)
     assert one is not None
     assert other is not None
-    assert one.key != other.key
+    assert one[1] != other[1]

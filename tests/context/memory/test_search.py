@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.memory.memory import LongTermMemory
-from gatekeeper_core.context.memory.search import MemoryHits, question_terms
+from gatekeeper_core.context.memory.memory import LongTermMemory, MemoryHits, question_terms
 from gatekeeper_core.storage.base import Memory, MemoryRecord, MemoryScope
 from gatekeeper_core.storage.sqlite import InMemoryStore
 
@@ -207,6 +206,3 @@ def test_ties_are_broken_by_time_then_place_then_id() -> None:
         store.put_memories(ANN, order)
         found = LongTermMemory(store).search(ANN, "tea", limit=9)
         assert [each.memory.id for each in found] == ["d", "c", "a", "b"]
-
-
-# --- values ----------------------------------------------------------------------------------------------------------

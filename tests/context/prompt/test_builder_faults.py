@@ -13,7 +13,7 @@ import pytest
 
 from gatekeeper_core import plugins
 from gatekeeper_core.context.history.strategies import HistoryConfig
-from gatekeeper_core.context.memory.search import MemoryHit, MemoryHits
+from gatekeeper_core.context.memory.memory import MemoryHit, MemoryHits
 from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
