@@ -44,8 +44,7 @@ from gatekeeper_core.context.tool_results.working_memory import (
     READING_TOOLS,
     ThreadMemories,
     WorkingMemory,
-    border_after,
-    border_before,
+    border,
     encoded,
 )
 from gatekeeper_core.errors import ConfigError, check_number, check_str, check_type
@@ -220,8 +219,8 @@ class _Job:
         room = limit - len(around.encode("utf-8"))
         # Defusing adds a byte for each mark that it finds.
         room = max(0, room - data[:limit].count(b"[[") - data[-limit:].count(b"[["))
-        stop = border_before(data, room * 2 // 3)
-        start = border_after(data, max(stop, total - room // 3))
+        stop = border(data, room * 2 // 3, step=-1)
+        start = border(data, max(stop, total - room // 3))
         head, tail = (defused(part.decode("utf-8", "surrogatepass"), self.ours) for part in (data[:stop], data[start:]))
         omitted = start - stop
         text = f"{top}[{self.kind}: {total - omitted} of {total} bytes shown]\n{head}\n"
@@ -299,8 +298,6 @@ class ToolResultCompressor:
     12:05:00 ERROR disk full
     """
 
-    __slots__ = ("_cache", "_counter", "_memory", "_strategies", "byte_limits", "max_tokens", "min_chars")
-
     def __init__(
         self,
         *,
@@ -317,7 +314,7 @@ class ToolResultCompressor:
         for name, limit in byte_limits.items():
             check_tokens(f"byte_limits[{name!r}]", limit, at_least=400)
         self.min_chars, self.max_tokens, self.byte_limits = min_chars, max_tokens, byte_limits
-        self._memory = working_memory
+        self.working_memory = working_memory
         # By text, tool, query, age and thread: the text to send (None: as it is), and the id of its pointer.
         self._cache: LruCache[Hashable, tuple[str | None, str | None]] = LruCache(max_entries=_MAX_RESULTS)
         self._strategies = dict(strategies or {})
@@ -325,11 +322,6 @@ class ToolResultCompressor:
         for name, strategy in self._strategies.items():
             if isinstance(strategy, str) and strategy not in KINDS:
                 raise ConfigError(f"the strategy of {name} must be a function or one of {', '.join(sorted(KINDS))}")
-
-    @property
-    def working_memory(self) -> WorkingMemory | ThreadMemories | None:
-        """The store of full results, or None."""
-        return self._memory
 
     def compress(
         self,

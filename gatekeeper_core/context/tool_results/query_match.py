@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from gatekeeper_core.context.tool_results.signals import in_lower_case, lowered
+from gatekeeper_core.context.tool_results.signals import in_lower_case
 from gatekeeper_core.selection.anchors import count_terms, query_terms, term_weight
 from gatekeeper_core.selection.prefilter import other_forms
 
@@ -49,7 +49,7 @@ class QueryMatcher:
 
     def places(self, line: str) -> list[int]:
         """Return where anchors may stand in a line, at most four places, those of the longest anchors first."""
-        low = lowered(line)
+        low = line.lower()
         return [min(low.find(start), len(line)) for start in self._starts if start in low][:4]
 
     def spans(self, text: str, *, limit: int) -> list[tuple[int, int]]:
@@ -57,7 +57,7 @@ class QueryMatcher:
 
         An anchor in more places than that is ignored: it says nothing.
         """
-        low = lowered(text) if self._starts else ""
+        low = text.lower()
         spans: list[tuple[int, int]] = []
         for start in self._starts:
             if low.count(start) <= limit - len(spans):

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from gatekeeper_core.context.tool_results.digest import Digest, KeptLines, Lines, Task
 from gatekeeper_core.context.tool_results.formats.templates import Templates, templates_of
 from gatekeeper_core.context.tool_results.signals import FAILURE, WARNING, severities, stated_level
-from gatekeeper_core.text import LazyPattern
+from gatekeeper_core.text import data_pattern
 
 _MATCHED_LINES = 12
 _LINES_AFTER = 3
@@ -21,13 +21,8 @@ _FEW = 3
 _TAIL = 30
 _TAIL_CHARS = 400
 
-_SUMMARY = LazyPattern(
-    r"\b\d+ (?:passed|failed|errors?|skipped|warnings?|tests?|failures?|succeeded|ignored|problems?)\b"
-    r"|^(?:Tests?|Test Suites|Tests run|test result|FAILED?|PASS|ok|Ran|Results?|Summary|Total|Finished|BUILD)\b"
-    r"|共\s?\d+|合计|总计",
-    re.MULTILINE,
-)
-_CONTINUES = LazyPattern(r"\s+\S|(?:Caused by|During handling|Traceback|\.\.\. \d+ more|\^)")
+_SUMMARY = data_pattern("result_patterns.tsv", "SUMMARY", re.MULTILINE)
+_CONTINUES = data_pattern("result_patterns.tsv", "CONTINUES")
 
 
 def digest_lines(lines: Lines, task: Task) -> Digest | None:

@@ -9,17 +9,12 @@ from typing import NamedTuple
 from gatekeeper_core.context.tool_results.digest import MARK, Digest, Lines, Task
 from gatekeeper_core.context.tool_results.formats.rows import columns_of_texts, select_rows
 from gatekeeper_core.context.tool_results.pointers import one_line
-from gatekeeper_core.text import LazyPattern
+from gatekeeper_core.text import LazyPattern, data_pattern
 
-_MATCHED = LazyPattern(r"((?:[A-Za-z]:)?[^\s:][^:\n]{0,300}):([0-9]{1,9})[:-](.*)")
-_NEAR_MATCH = LazyPattern(r"([^\s:][^:\n]{0,300}?)-([0-9]{1,9})-(.*)")  # grep -C writes dashes around these
+_MATCHED = data_pattern("result_patterns.tsv", "HIT")
+_NEAR_MATCH = data_pattern("result_patterns.tsv", "NEAR_HIT")
 
-_LISTED = LazyPattern(
-    r"([bcdlps-][rwxsStT-]{9})[.+@]?\s+[0-9]+\s+(\S+)\s+(\S+)\s+([0-9][0-9.,]*[KMGTP]?)\s+"
-    r"((?:[0-9]{4}-[0-9]{2}-[0-9]{2}|[^\W\d_]{3,4}\.?\s+[0-9]{1,2}|[0-9]{1,2}\s?[^\W\d_]{1,4})\s+[0-9:.]{4,12}(?:\s[+-][0-9]{4})?)\s(.*)"
-)
-# A line of ``ls -l``: mode, owner, group, size, time, name.
-
+_LISTED = data_pattern("result_patterns.tsv", "LISTED")
 _CLOCK = LazyPattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}\Z")
 _NO_PATH = frozenset('<>|*?"=;(){}\t')
 _MAX_GROUPS = 24

@@ -10,27 +10,11 @@ from collections.abc import Sequence
 
 from gatekeeper_core.context.tool_results.digest import Digest, KeptLines, Lines, Task
 from gatekeeper_core.context.tool_results.formats.templates import masked
-from gatekeeper_core.text import LazyPattern
+from gatekeeper_core.text import data_pattern
 
-_FRAME = LazyPattern(
-    r"\s+at\s+\S"  # Java, JavaScript, C#
-    r'|\s+File "'  # Python
-    r"|\s+from \S+:[0-9]+:in\b|\S+\.rb:[0-9]+:in\b"  # Ruby
-    r"|\s+\S+\.go:[0-9]+\b|(?:created by )?[\w./*()-]+\.[\w.*()-]+\([^\n]*\)(?: in goroutine [0-9]+)?\Z"  # Go
-    r"|\s*#?[0-9]+:?\s+(?:0x[0-9a-f]+|\S+::\S+|/\S+\([0-9]+\)|\{main\})"  # Rust, C, PHP
-    r"|\s*\.\.\. [0-9]+ (?:more|common frames)|\s+\[Previous line repeated"
-)
-_HEAD = LazyPattern(
-    r"\s*Traceback \(most recent call last\)|\s*Exception in thread|Caused by: |\s*goroutine [0-9]+ \[|panic: "
-    r"|thread '[^'\n]{0,80}' panicked at|(?:Uncaught )?[\w.$]{0,120}(?:Error|Exception)\b|PHP Fatal error"
-    r"|\s*stack backtrace:"
-)
-_LIBRARY = LazyPattern(
-    r"site-packages|dist-packages|node_modules|/lib/python[0-9]|<frozen|/rustc/|\bnode:|internal/|/usr/(?:local/)?(?:lib|go|share)/"
-    r"|/pkg/mod/|/gems/|\bat (?:java|javax|jdk|sun|kotlin|scala|com\.sun|org\.(?:apache|springframework|junit"
-    r"|hibernate)"
-    r"|io\.netty|System|Microsoft)\.|\b(?:std|core|alloc|tokio)::|\bruntime\.|vendor/"
-)
+_FRAME = data_pattern("result_patterns.tsv", "FRAME")
+_HEAD = data_pattern("result_patterns.tsv", "TRACE_HEAD")
+_LIBRARY = data_pattern("result_patterns.tsv", "LIBRARY")
 
 _ENDS = 2
 _OWN = 4
