@@ -18,13 +18,12 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from gatekeeper_core.arguments import with_suggestions
-from gatekeeper_core.caching import LruCache
+from gatekeeper_core.caching import LruCache, text_key
 from gatekeeper_core.context.tool_results.context import ResultContext, memory_of
 from gatekeeper_core.context.tool_results.digest import (
     Digest,
     DigestFunction,
     KeptLines,
-    Lines,
     Task,
     gap,
     with_neighbours,
@@ -39,7 +38,7 @@ from gatekeeper_core.context.tool_results.formats.lines import digest_lines
 from gatekeeper_core.context.tool_results.formats.registry import DIGESTS, KINDS, detect_kind
 from gatekeeper_core.context.tool_results.pointers import Pointer, defused, pointer_id
 from gatekeeper_core.context.tool_results.query_match import QueryMatcher
-from gatekeeper_core.context.tool_results.sampling import sample_lines, sample_rows
+from gatekeeper_core.context.tool_results.sampling import ANALYSED_CHARS, sample_lines, sample_rows
 from gatekeeper_core.context.tool_results.working_memory import (
     READING_TOOLS,
     ThreadMemories,
@@ -77,11 +76,6 @@ _OFFLOAD_BYTES = 8_000
 
 _OFFLOADED_AFTER_ROUNDS = 3
 """Code and prose as many rounds old are offloaded whatever their size (from twice ``min_chars``). Source: ours."""
-
-_ANALYSED_CHARS = 600_000
-"""Of a longer result, so much is read: the ends, samples, and the places of failures and of the query's words.
-
-Source: ours."""
 
 _MAX_SHARE = 0.9  # of a result's tokens: a digest that saves less is not worth it
 _PREVIEW_SHARE = 4
@@ -153,38 +147,31 @@ class _Job:
             if result is not None:
                 return result
         self.kind = strategy or detect_kind(self.text)
-        is_object = len(self.text) > _ANALYSED_CHARS and self.text[:200].lstrip().startswith("{")
-        if is_object and not strategy and self.kind not in DIGESTS and self.kind != "binary":
-            self.kind = "lines"  # an object too long to be read as JSON is no code
         if self.kind == "binary":
             length = len(self.text)
             omitted = gap(length, "characters", 0, length - 1)
             return self.shown(Digest(omitted, 0, length, "bytes", "placeholder"), self.offload())
-        if self.kind in DIGESTS and self.tokens <= _KEPT_TOKENS:
-            return self.result()
         if self.kind not in DIGESTS:
             return self.offloaded()
+        if self.tokens <= _KEPT_TOKENS:
+            return self.unchanged()
         digest_function, budget_factor = DIGESTS[self.kind]
-        sample, task = self.sample(), self.headed_task()
+        sample, task = sample_lines(self.text, self.task.query), self.headed_task()
         task = task._replace(budget_tokens=budget_factor * task.budget_tokens)
-        digest = digest_function(sample, task)
-        if digest is None and digest_function is not digest_lines:
-            digest = digest_lines(sample, task)
-        return self.digested(digest)
+        return self.digested(digest_function(sample, task) or digest_lines(sample, task))
 
     def json(self) -> ToolResult | None:
         """Return JSON as a table, or the rows of it that matter; None if it has to be read as lines."""
-        value = read_any_json(self.text) if len(self.text) <= _ANALYSED_CHARS else None
+        value = read_any_json(self.text) if len(self.text) <= ANALYSED_CHARS else None
         if value is None:
-            if self.tokens <= _KEPT_TOKENS:
-                return None
-            sample = sample_rows(self.text, self.task.query, max_chars=_ANALYSED_CHARS)
+            sample = sample_rows(self.text, self.task.query) if self.tokens > _KEPT_TOKENS else None
             return None if sample is None else self.digested(digest_parts([sample[0]], sample[1], self.headed_task()))
         if self.tokens <= 4 * _KEPT_TOKENS:
             written = defused(lossless_json(value))
             tokens = self.task.counter(written)
             if self.tokens <= _KEPT_TOKENS or tokens <= max(_KEPT_TOKENS, self.task.budget_tokens):
-                return self.result() if tokens > _MAX_SHARE * self.tokens else self.result(written, "lossless")
+                lossless = ToolResult(written, self.kind, "lossless", self.tokens, tokens, 0, None)
+                return lossless if tokens <= _MAX_SHARE * self.tokens else self.unchanged()
         return self.digested(digest_parts(*parts_of(value), self.headed_task()))
 
     def offloaded(self) -> ToolResult:
@@ -193,19 +180,15 @@ class _Job:
         is_old = self.age_rounds >= _OFFLOADED_AFTER_ROUNDS and len(self.text) >= 2 * self.limits.min_chars
         pointer = self.offload() if is_large or is_old else None
         if pointer is None:
-            return self.result()
-        sample = self.sample()
+            return self.unchanged()
+        sample = sample_lines(self.text, self.task.query)
         budget = max(_MIN_TOKENS, min(self.task.budget_tokens, self.limits.max_tokens // _PREVIEW_SHARE))
         selection = KeptLines(sample, self.task._replace(budget_tokens=budget))
-        best = self.task.query.ranked(sample.texts, limit=_PREVIEW_MATCHES)
-        last = len(sample.texts)
+        best, lines = self.task.query.ranked(sample.texts, limit=_PREVIEW_MATCHES), range(len(sample.texts))
         for nth, index in enumerate(best):
             selection.add(index, reserve=selection.overdraft if nth < 3 else 0)
-        for index in (
-            *with_neighbours(best[:3], _PREVIEW_AROUND, within=range(last)),
-            *range(min(_PREVIEW_HEAD, last)),
-            *range(max(0, last - _PREVIEW_TAIL), last),
-        ):
+        near = with_neighbours(best[:3], _PREVIEW_AROUND, within=lines)
+        for index in (*near, *lines[:_PREVIEW_HEAD], *lines[-_PREVIEW_TAIL:]):
             selection.add(index)
         return self.shown(selection.digest("offloaded"), pointer)
 
@@ -231,12 +214,9 @@ class _Job:
         """Return the pointer to the original result, if it is kept anywhere."""
         return None if self.memory is None else self.memory.offload(self.original, live=self.live, kind=self.kind)
 
-    def result(self, text: str | None = None, strategy: str = "unchanged") -> ToolResult:
-        """Return the result without loss: another text, or its own."""
-        if text is None:
-            text = self.text
-        after = self.tokens if text == self.text else self.task.counter(text)
-        return ToolResult(text, self.kind, strategy, self.tokens, after, 0, None)
+    def unchanged(self) -> ToolResult:
+        """Return the result as it is."""
+        return ToolResult(self.text, self.kind, "unchanged", self.tokens, self.tokens, 0, None)
 
     def shown(self, digest: Digest, pointer: Pointer | None) -> ToolResult:
         """Return a digest below its head line and its pointer."""
@@ -249,10 +229,10 @@ class _Job:
     def digested(self, digest: Digest | None) -> ToolResult:
         """Return a digest with the pointer to the original, or the result as it is where that saves too little."""
         if digest is None:
-            return self.result()
+            return self.unchanged()
         shown = self.shown(digest, None)
         if shown.tokens_after > _MAX_SHARE * self.tokens:
-            return self.result()
+            return self.unchanged()
         pointer = self.offload()
         return shown if pointer is None else self.shown(digest, pointer)
 
@@ -262,10 +242,6 @@ class _Job:
         if self.memory is not None:
             head += self.memory.pointer_to(self.text[:1_000], kind=self.kind).text
         return self.task._replace(budget_tokens=max(40, self.task.budget_tokens - self.task.counter(head)))
-
-    def sample(self) -> Lines:
-        """Return the lines that are read."""
-        return sample_lines(self.text, self.task.query, max_chars=_ANALYSED_CHARS)
 
 
 @with_suggestions()
@@ -365,9 +341,10 @@ class ToolResultCompressor:
             task = Task(QueryMatcher(query), budget, self._counter)
             job = _Job(text, safe, ours, tokens, memory, live, age_rounds, self, task)
             if tool_name in READING_TOOLS or job.is_compressed:
-                result = ToolResult(safe, "ours", "unchanged", tokens, tokens, 0, None)
+                job.kind = "ours"
+                result = job.unchanged()
             elif len(safe) < self.min_chars:
-                result = job.result()
+                result = job.unchanged()
             else:
                 result = job.compressed(self._strategies.get(tool_name or ""))
                 limit = self.byte_limits.get(tool_name or "")
@@ -387,13 +364,10 @@ class ToolResultCompressor:
         """
         check_type("message", message, Message)
         check_type("context", context, ResultContext)
-        from hashlib import sha256  # here, because a conversation that compresses nothing needs no digest
-
         memory = memory_of(self, context.thread_id, tenant=context.tenant)
         owner = None if memory is None else (context.tenant, context.thread_id)
-        digest = sha256(encoded(message.text)).digest()
         is_old = context.age_rounds >= _OFFLOADED_AFTER_ROUNDS
-        key = (digest, context.tool_name, context.query, is_old, owner)
+        key = (text_key(message.text), context.tool_name, context.query, is_old, owner)
         cached = self._cache.get(key)
         if cached is None or (cached[1] and memory and not memory.touch(cached[1])):
             # An id in the window may stand in a text of others: only those of this memory are pointers.

@@ -45,11 +45,16 @@ class Task(NamedTuple):
 
 
 class Lines(NamedTuple):
-    """Lines of a result in their order: those that were read, their numbers, and how many the result has."""
+    """Lines of a result in their order: those that were read, their numbers, and how many the result has.
+
+    ``what`` they are is a plural, ``first`` the number of the first one of the result.
+    """
 
     texts: Sequence[str]
     numbers: Sequence[int]
     total: int
+    what: str = "lines"
+    first: int = 1
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> Lines:
@@ -58,7 +63,7 @@ class Lines(NamedTuple):
 
     def at(self, indices: Sequence[int]) -> Lines:
         """Return the lines at some indices, of a result of as many lines."""
-        return Lines([self.texts[at] for at in indices], [self.numbers[at] for at in indices], self.total)
+        return self._replace(texts=[self.texts[at] for at in indices], numbers=[self.numbers[at] for at in indices])
 
 
 class Digest(NamedTuple):
@@ -83,7 +88,7 @@ DigestFunction: TypeAlias = Callable[[str, Task], "Digest | None"]
 
 
 class KeptLines:
-    """Lines that are kept as long as a budget goes, the most valuable first; ``what`` they are is a plural.
+    """Lines that are kept as long as a budget goes, the most valuable first.
 
     Attributes:
         kept: the kept lines by number.
@@ -91,10 +96,10 @@ class KeptLines:
         overdraft: how far below 0 they may go for failures and matches.
     """
 
-    def __init__(self, lines: Lines, task: Task, *, what: str = "lines", first: int = 1) -> None:
-        self._lines, self._task, self._what, self._first = lines, task, what, first
+    def __init__(self, lines: Lines, task: Task) -> None:
+        self._lines, self._task = lines, task
         self._cost = cache(lambda line: task.counter(line + "\n"))  # a line that had no room may be tried again
-        self._gap_tokens = task.counter("\n" + gap(100, what, 1_000, 1_099))
+        self._gap_tokens = task.counter("\n" + gap(100, lines.what, 1_000, 1_099))
         self._shortens = False
         self.kept: dict[int, str] = {}
         self.remaining = task.budget_tokens - self._gap_tokens
@@ -130,11 +135,13 @@ class KeptLines:
 
     def text(self) -> str:
         """Return the kept lines in their order, with a mark where some are missing."""
-        return "\n".join(with_gaps(self.kept, self._lines.total, what=self._what, first=self._first))
+        return "\n".join(with_gaps(self.kept, self._lines.total, what=self._lines.what, first=self._lines.first))
 
-    def digest(self, strategy: str) -> Digest:
-        """Return the kept lines as a digest."""
-        return Digest(self.text(), len(self.kept), self._lines.total, self._what, strategy)
+    def digest(self, strategy: str, *, below: str = "") -> Digest:
+        """Return the kept lines as a digest, with a text below them."""
+        return Digest(
+            "\n".join(filter(None, (self.text(), below))), len(self.kept), self._lines.total, self._lines.what, strategy
+        )
 
 
 def gap(count: int, what: str, first: int, last: int) -> str:

@@ -17,6 +17,11 @@ from gatekeeper_core.context.tool_results.query_match import QueryMatcher
 from gatekeeper_core.context.tool_results.signals import failure_places
 from gatekeeper_core.text import LazyPattern
 
+ANALYSED_CHARS = 600_000
+"""Of a longer result, so much is read: the ends, samples, and the places of failures and of the query's words.
+
+Source: ours."""
+
 _SAMPLES = 24
 _HITS = 2_000
 _PLACES = 40_000
@@ -32,7 +37,7 @@ _MISSES = 24  # places that begin no object: from so many more than objects on, 
 _STATUS = LazyPattern(r"5[0-9]{2}(?<![\w.-]...)(?![\w.-])")  # maybe of HTTP; the columns tell when the row is read
 
 
-def sample_lines(text: str, query: QueryMatcher, *, max_chars: int) -> Lines:
+def sample_lines(text: str, query: QueryMatcher, *, max_chars: int = ANALYSED_CHARS) -> Lines:
     """Return all lines of a text, or of one that is longer than ``max_chars`` those worth reading.
 
     A text of few, very long lines comes back in full: each of its lines is cut where it is shown.
@@ -66,7 +71,9 @@ def sample_lines(text: str, query: QueryMatcher, *, max_chars: int) -> Lines:
     return Lines(texts, numbers, total)
 
 
-def sample_rows(text: str, query: QueryMatcher, *, max_chars: int) -> tuple[Table, list[tuple[str, JsonValue]]] | None:
+def sample_rows(
+    text: str, query: QueryMatcher, *, max_chars: int = ANALYSED_CHARS
+) -> tuple[Table, list[tuple[str, JsonValue]]] | None:
     """Return some of the objects that a long JSON text consists of, and the values beside them; None for other texts.
 
     The objects begin with the same key: those of a list, of JSON lines, or of a list or a map inside of an object. A

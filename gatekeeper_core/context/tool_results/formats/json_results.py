@@ -158,7 +158,7 @@ def _plain_text(plain: Sequence[tuple[str, JsonValue]], task: Task) -> tuple[str
         keys = lines[index].partition(": ")[0].lower().replace("[]", "").split(".")
         return _STATUS_KEYS.isdisjoint(keys), index
 
-    selection = KeptLines(Lines.of(lines), task, what="values")
+    selection = KeptLines(Lines.of(lines)._replace(what="values"), task)
     for index in (*task.query.ranked(lines, limit=12), *sorted(range(len(lines)), key=rank)):
         selection.add(index)
     return selection.text(), len(selection.kept)
@@ -187,8 +187,7 @@ def _rows_text(table: Table, task: Task) -> tuple[str, int]:
     if len(columns) > len(shown):
         head += f",{MARK} {len(columns) - len(shown)} columns omitted"
     top = [shortened(head, 2 * _VALUE_CHARS)]
-    summary = summary_of(by_column)
-    if summary and task.counter(summary) <= task.budget_tokens // 6:
+    if summary := summary_of(by_column, task):
         top.append(summary)
     room_tokens = task.budget_tokens - task.counter("\n".join(top)) - _HEAD_TOKENS
     texts = [json_text.row_text(row, shown, json_text.cell) for row in flattened]
@@ -196,7 +195,7 @@ def _rows_text(table: Table, task: Task) -> tuple[str, int]:
         text if len(text) <= _CELL_CHARS else json_text.row_text(row, shown, short_cell)
         for row, text in zip(flattened, texts, strict=True)
     ]
-    lines = Lines(texts, table.numbers or range(len(texts)), table.total or len(texts))
-    selection = select_rows(lines, by_column, task._replace(budget_tokens=max(16, room_tokens)), what="rows", first=0)
+    lines = Lines(texts, table.numbers or range(len(texts)), table.total or len(texts), what="rows", first=0)
+    selection = select_rows(lines, by_column, task._replace(budget_tokens=max(16, room_tokens)))
     title = f"[table: {len(selection.kept)} of {lines.total} rows, numbered from 0] {table.path}"
     return "\n".join([title.rstrip(), *top, selection.text()]), len(selection.kept)

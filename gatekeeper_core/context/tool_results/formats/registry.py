@@ -13,6 +13,7 @@ from gatekeeper_core.context.tool_results.formats.lines import digest_lines
 from gatekeeper_core.context.tool_results.formats.listings import digest_listing, is_listed, is_match, is_path
 from gatekeeper_core.context.tool_results.formats.templates import masked
 from gatekeeper_core.context.tool_results.formats.traces import digest_trace, is_frame, is_trace_head
+from gatekeeper_core.context.tool_results.sampling import ANALYSED_CHARS
 from gatekeeper_core.text import LazyPattern, data_pattern
 
 _HEAD_LINES = 160
@@ -41,14 +42,13 @@ class Sample:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        lines = [line[:_LINE_CHARS].rstrip("\r") for line in text[: _HEAD_LINES * 200].split("\n")[:_HEAD_LINES]]
+        lines = text[: _HEAD_LINES * 200].split("\n")[:_HEAD_LINES]
         if len(text) > _HEAD_LINES * 200:
-            for at in range(1, _MORE_LINES):
-                start = text.find("\n", at * len(text) // _MORE_LINES, at * len(text) // _MORE_LINES + _LINE_CHARS)
-                if start >= 0:
-                    stop = text.find("\n", start + 1, start + 1 + _LINE_CHARS)
-                    lines.append(text[start + 1 : stop if stop >= 0 else start + 1 + _LINE_CHARS].rstrip("\r"))
-        self.lines = [line for line in lines if line.strip()]
+            for place in (at * len(text) // _MORE_LINES for at in range(1, _MORE_LINES)):
+                start = text.find("\n", place, place + _LINE_CHARS) + 1
+                if start:
+                    lines.append(text[start : start + _LINE_CHARS].partition("\n")[0])
+        self.lines = [line[:_LINE_CHARS].rstrip("\r") for line in lines if line[:_LINE_CHARS].strip()]
 
     def share(self, is_one: Callable[[str], object]) -> float:
         """Return the share of the lines for which a test is true."""
@@ -131,6 +131,11 @@ FORMATS = (
     ),
     Format("log", lambda sample: sample.stamped >= 0.4 or sample.logged >= 0.6, digest_lines),
     Format("listing", lambda sample: sample.share(is_path) >= 0.8, digest_listing),
+    Format(  # too long to be read as JSON, and no code
+        "lines",
+        lambda sample: len(sample.text) > ANALYSED_CHARS and sample.text[:200].lstrip().startswith("{"),
+        digest_lines,
+    ),
     Format("code", lambda sample: sample.share(_CODE_LINE.match) >= 0.2 or sample.share(_KEY_LINE.match) >= 0.6),
     Format("prose", lambda sample: sample.share(_is_sentence) >= 0.5),
     Format(
