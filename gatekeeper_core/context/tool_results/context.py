@@ -88,15 +88,7 @@ class ToolResults:
     ('now 12', None)
     """
 
-    __slots__ = ("_compress", "_context", "_messages", "_read")
-
-    def __init__(
-        self,
-        messages: Sequence[Message],
-        compress: ResultCompressor,
-        *,
-        query: str = "",
-    ) -> None:
+    def __init__(self, messages: Sequence[Message], compress: ResultCompressor, *, query: str = "") -> None:
         self._compress = compress
         self._context = ResultContext(query=query or None)
         self._messages = tuple(messages)
@@ -116,7 +108,7 @@ class ToolResults:
             return None
         if self._read is None:
             live = dict.fromkeys(pointer for one in self._messages for pointer in pointers_in(one.text))
-            self._read = dict(_tool_names(self._messages)), live
+            self._read = _tool_names(self._messages), live
         names, live = self._read
         name = names.get(position)
         if name in READING_TOOLS:
@@ -136,22 +128,21 @@ class ToolResults:
         return replace(with_text(message, text), metadata={**message.metadata, COMPRESSED: True})
 
 
-def _tool_names(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
-    """Yield the position of each result whose tool is known, and that tool.
+def _tool_names(messages: Sequence[Message]) -> dict[int, str]:
+    """Return the tool of each result, where it is known, by the position of the result.
 
     A result answers a call of the assistant message before it: by its id, or by its place where ids are missing.
     """
+    names: dict[int, str] = {}
     by_id: dict[str, str] = {}
-    by_place: list[str] = []
-    answers = 0
+    in_order: Iterator[str] = iter(())
     for at, message in enumerate(messages):
         if message.role == "tool":
-            call_id = message.tool_call_id
-            placed = by_place[answers] if answers < len(by_place) and not (call_id and by_id) else ""
-            name = (by_id.get(call_id, "") if call_id else "") or placed or message.name
-            answers += 1
-            if name:
-                yield at, name
+            placed = next(in_order, None)
+            named = by_id.get(message.tool_call_id) if message.tool_call_id and by_id else placed
+            if name := named or message.name:
+                names[at] = name
         elif message.role != "system":
             by_id = {call.id: call.name for call in message.tool_calls if call.id}
-            by_place, answers = [call.name for call in message.tool_calls], 0
+            in_order = iter([call.name for call in message.tool_calls])
+    return names

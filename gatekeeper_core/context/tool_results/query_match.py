@@ -32,8 +32,6 @@ class QueryMatcher:
     [1]
     """
 
-    __slots__ = ("_has_quantities", "_starts", "_terms")
-
     def __init__(self, query: str | None) -> None:
         terms = [term for term in query_terms(query) if term_weight(term) > _MIN_WEIGHT] if query else []
         self._terms = tuple(terms[:_MAX_TERMS])

@@ -113,9 +113,7 @@ def write_json(value: JsonValue) -> str:
 
 def _quoted(text: str) -> str:
     written = encode_basestring(text)
-    if not written.isascii() and _SURROGATE.search(written):
-        written = _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", written)
-    return written
+    return written if written.isascii() else _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", written)
 
 
 # --- The table form -------------------------------------------------------------------------------------------------
