@@ -20,14 +20,7 @@ from typing import NamedTuple
 from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.caching import LruCache, text_key
 from gatekeeper_core.context.tool_results.context import ResultContext, memory_of
-from gatekeeper_core.context.tool_results.digest import (
-    Digest,
-    DigestFunction,
-    KeptLines,
-    Task,
-    gap,
-    with_neighbours,
-)
+from gatekeeper_core.context.tool_results.digest import Digest, DigestFunction, KeptLines, Task, gap, with_neighbours
 from gatekeeper_core.context.tool_results.formats.json_results import (
     digest_parts,
     lossless_json,
@@ -53,30 +46,16 @@ from gatekeeper_core.observation import stage
 from gatekeeper_core.text import LazyPattern
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
-_BYTE_LIMITS: Mapping[str, int] = MappingProxyType(
-    dict.fromkeys(
-        ("bash", "shell", "terminal", "run_command", "execute_command", "read_file", "read", "cat", "view"), 8_000
-    )
-)
+_SHELLS = ("bash", "shell", "terminal", "run_command", "execute_command", "read_file", "read", "cat", "view")
+_BYTE_LIMITS: Mapping[str, int] = MappingProxyType(dict.fromkeys(_SHELLS, 8_000))
 
 _HEAD = LazyPattern(r"\[[a-z]{3,10}: [0-9]{1,12} of [0-9]{1,12} [a-z]{4,6} shown\]\n|\[table: [0-9]{1,12} rows?\]\n")
 _MIN_TOKENS = 100
-
-_KEPT_TOKENS = 400
-"""Results up to this size are never cut, only written in fewer tokens; nor is a table without loss. Source: ours."""
-
-_DIGEST_TOKENS = 1_000
-"""A digest may be this large however small ``max_tokens`` is: the names of a table's columns alone. Source: ours."""
-
-_SHARE = 0.12
-"""Part of a result's tokens that its digest may cost. Source: ours: 85 % and more is saved."""
-
-_OFFLOAD_BYTES = 8_000
-"""Code and prose from this size in UTF-8 are offloaded. Source: requirement 004-20."""
-
-_OFFLOADED_AFTER_ROUNDS = 3
-"""Code and prose as many rounds old are offloaded whatever their size (from twice ``min_chars``). Source: ours."""
-
+_KEPT_TOKENS = 400  # results up to this size are never cut, nor is a table without loss. Source: ours
+_DIGEST_TOKENS = 1_000  # a digest's, however small ``max_tokens`` is: the names of a table's columns. Source: ours
+_SHARE = 0.12  # of a result's tokens that its digest may cost. Source: ours: 85 % and more is saved
+_OFFLOAD_BYTES = 8_000  # code and prose from this size in UTF-8 are offloaded. Source: requirement 004-20
+_OFFLOADED_AFTER_ROUNDS = 3  # whatever their size, from twice ``min_chars``. Source: ours
 _MAX_SHARE = 0.9  # of a result's tokens: a digest that saves less is not worth it
 _PREVIEW_SHARE = 4
 _PREVIEW_HEAD, _PREVIEW_TAIL, _PREVIEW_MATCHES, _PREVIEW_AROUND = 6, 2, 8, 2
@@ -357,10 +336,6 @@ class ToolResultCompressor:
         """Return the text of a tool message as the model gets to read it: the interface of ``compress_result``.
 
         It is cached for the next step of a run, as long as working memory has what its pointer points to.
-
-        Raises:
-            TypeError: an argument has the wrong type.
-            ConfigError: a name is empty.
         """
         check_type("message", message, Message)
         check_type("context", context, ResultContext)

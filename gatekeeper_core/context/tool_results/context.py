@@ -46,9 +46,6 @@ def memory_of(owner: object, thread_id: str | None = None, *, tenant: str = "def
     """Return the working memory for a thread: ``owner`` itself, that of a compressor, or the thread's own; else None.
 
     A thread without a name has none of ``ThreadMemories``: all such threads would share it.
-
-    Raises:
-        ConfigError: a name is empty.
     """
     memory = getattr(owner, "working_memory", owner)
     if isinstance(memory, ThreadMemories):
@@ -102,7 +99,6 @@ class ToolResults:
 
         Raises:
             TypeError: the compressor returned no text.
-            Exception: whatever the compressor raises.
         """
         if message.role != "tool" or message.metadata.get(COMPRESSED):
             return None

@@ -73,8 +73,7 @@ class QueryMatcher:
         starts = [start for start in self._starts if sum([start in low for low in sample]) <= most] or self._starts
         matches: dict[int, frozenset[str]] = {}
         document_frequency: Counter[str] = Counter()
-        before = 0
-        for lows, joined in in_lower_case(lines) if starts else ():
+        for before, lows, joined in in_lower_case(lines) if starts else ():
             here = [start for start in starts if start in joined]
             for index, low in enumerate(lows if here else (), before):
                 first = next((low.find(start) for start in here if start in low), None)
@@ -88,7 +87,6 @@ class QueryMatcher:
                 if terms:
                     matches[index] = terms
                     document_frequency.update(terms)
-            before += len(lows)
         idf = {term: math.log1p(len(lines) / count) for term, count in document_frequency.items()}
         return {
             index: math.fsum(term_weight(term) * idf[term] for term in self._terms if term in terms)

@@ -41,7 +41,7 @@ _LINES_AT_ONCE = 100
 def severities(lines: Sequence[str]) -> list[int]:
     """Return ``FAILURE``, ``WARNING`` or 0 for each of some lines."""
     levels: list[int] = []
-    for lows, joined in in_lower_case(lines):
+    for _, lows, joined in in_lower_case(lines):
         failures, warnings = ([word for word in _words(kind) if word in joined] for kind in ("failure", "warning"))
         marked = _MARKED.search(joined) is not None
         for low in lows:
@@ -83,13 +83,16 @@ def is_status_column(name: str) -> bool:
     return _STATUS_COLUMN.fullmatch(name.lower()) is not None
 
 
-def in_lower_case(lines: Sequence[str]) -> Iterable[tuple[list[str], str]]:
-    """Yield lines in lower case, a hundred at once, and these as one text: most words stand in none of them."""
+def in_lower_case(lines: Sequence[str]) -> Iterable[tuple[int, list[str], str]]:
+    """Yield lines in lower case, a hundred at once after the index of the first, and these as one text.
+
+    Most words stand in none of them.
+    """
     for start in range(0, len(lines), _LINES_AT_ONCE):
         some = lines[start : start + _LINES_AT_ONCE]
         joined = "\n".join(some).lower()
         lows = joined.split("\n")
-        yield lows if len(lows) == len(some) else [line.lower() for line in some], joined
+        yield start, lows if len(lows) == len(some) else [line.lower() for line in some], joined
 
 
 def failure_places(text: str, *, limit: int) -> list[int]:

@@ -7,8 +7,7 @@
 
     secret · tenant · thread ──HMAC-SHA256──> session key ──> working memory: a scope and ids of its own
 
-Ids and the scope come from the session key: with one key for each thread of each tenant, no thread can read or probe
-the texts of another one.
+With one session key for each thread of each tenant, no thread can read or probe the texts of another one.
 """
 
 from __future__ import annotations
@@ -131,7 +130,7 @@ class WorkingMemory:
 
     @property
     def ids(self) -> frozenset[str]:
-        """Ids of the texts, as of the last lookup of an unknown id."""
+        """Ids of the texts, with those of other processes as of the last text that was offloaded here."""
         with self._lock:
             return frozenset(self._used_at)
 
@@ -141,11 +140,7 @@ class WorkingMemory:
         return self._blobs.used_bytes(self._scope)
 
     def pointer_to(self, text: str, *, kind: str = "text") -> Pointer:
-        """Return the pointer of a text in this thread, whether or not the text is stored.
-
-        Raises:
-            TypeError: an argument is not a str.
-        """
+        """Return the pointer of a text in this thread, whether or not the text is stored."""
         data = encoded(text)
         check_str("kind", kind)
         word = "".join(char for char in kind if char.isascii() and (char.isalnum() or char in "-_"))[:32]
@@ -158,9 +153,6 @@ class WorkingMemory:
             text: the text, lone surrogates too.
             live: ids or texts with pointers in the prompt; their targets are never evicted.
             kind: what the text is, for the pointer.
-
-        Raises:
-            TypeError: an argument has the wrong type.
         """
         pointer = self.pointer_to(text, kind=kind)
         pinned = {found for each in live if (found := pointer_id(each)) is not None}
@@ -185,12 +177,8 @@ class WorkingMemory:
         return pointer
 
     def load(self, pointer: str) -> str | None:
-        """Return a full stored text, or None; for programs, not for models.
-
-        Raises:
-            TypeError: ``pointer`` is not a str.
-        """
-        data = self._get(pointer_id(check_str("pointer", pointer)))
+        """Return a full stored text, or None; for programs, not for models."""
+        data = self._get(pointer)
         return None if data is None else data.decode("utf-8", "surrogatepass")
 
     def read(
@@ -220,9 +208,8 @@ class WorkingMemory:
             TypeError: an argument has the wrong type.
         """
         check_tokens("budget_tokens", budget_tokens, at_least=1)
-        for name, value in (("start", start), ("end", end)):
-            if value is not None:
-                check_tokens(name, value)
+        check_tokens("start", start or 0)
+        check_tokens("end", end or 0)
         check_type("query", query, str, None)
         if lines is not None:
             if len(lines) != 2:
@@ -231,7 +218,7 @@ class WorkingMemory:
             check_tokens("lines[1]", lines[1], at_least=lines[0])
         if sum((start is not None or end is not None, lines is not None, query is not None)) > 1:
             raise ConfigError("choose one: bytes (start, end), lines or query")
-        data = self._get(pointer_id(check_str("pointer", pointer)))
+        data = self._get(pointer)
         if data is None:
             unknown = truncate_to_tokens(UNKNOWN_POINTER, budget_tokens, token_counter=self._counter)
             return Reading(unknown, False, False)
@@ -265,10 +252,6 @@ class WorkingMemory:
         """Return the text for a tool call, whatever numbers the model passes.
 
         A query goes before line numbers; without either it is the beginning of the text.
-
-        Raises:
-            ConfigError: ``budget_tokens`` is below 1.
-            TypeError: an argument has the wrong type.
         """
         if query:
             return self.read(pointer, query=query, budget_tokens=budget_tokens).text
@@ -278,7 +261,7 @@ class WorkingMemory:
 
     def touch(self, pointer: str) -> bool:
         """Return whether a text is kept under a pointer, which counts as a use."""
-        return self._get(pointer_id(pointer), 0) is not None
+        return self._get(pointer, 0) is not None
 
     def clear(self) -> None:
         """Delete all texts of this thread."""
@@ -300,17 +283,16 @@ class WorkingMemory:
         self._used_at[found] = self._clock()
         self._used_at.move_to_end(found)
 
-    def _get(self, found: str | None, end: int | None = None) -> bytes | None:
-        """Return a text, up to a byte, by its id, which is used now; None if the store has none."""
+    def _get(self, pointer: str, end: int | None = None) -> bytes | None:
+        """Return a text, up to a byte, which is used now; None if the store has none."""
+        found = pointer_id(check_str("pointer", pointer))
+        if found is None:
+            return None
         with self._lock:
-            if found not in self._used_at:
-                self._catch_up()
-            if found is None or found not in self._used_at:
-                return None
             try:
                 data = self._blobs.get(self._scope, found, 0, end)
-            except KeyError:  # another process made room
-                del self._used_at[found]
+            except KeyError:  # it never was, or another process made room
+                self._used_at.pop(found, None)
                 return None
             self._use(found)
             return data
@@ -449,12 +431,7 @@ def border(data: bytes, at: int, *, step: int = 1) -> int:
 
 
 def _check_limits(quota_bytes: int, ttl_seconds: float | None, clock: Callable[[], float] | None) -> None:
-    """Check the quota and the time to live of a working memory.
-
-    Raises:
-        ConfigError: a limit is out of range, or a time to live comes without a clock.
-        TypeError: ``quota_bytes`` is not an int.
-    """
+    """Raise ConfigError if a limit of a working memory is out of range, or a time to live comes without a clock."""
     check_tokens("quota_bytes", quota_bytes, at_least=1)
     if ttl_seconds is not None and (clock is None or not ttl_seconds > 0):
         raise ConfigError("ttl_seconds must be above 0 and needs clock=time.monotonic or another clock")

@@ -66,11 +66,9 @@ def read_json(text: str) -> JsonValue:
     >>> read_json('{"id": 1, "id": 2}'), read_json("[" * 100_000)
     (None, None)
     """
-    try:
-        value: JsonValue = _DECODER.decode(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if _is_shallow(value) else None
+    bare = text.strip(" \t\r\n")
+    read = read_json_at(bare, 0)
+    return read[0] if read and read[1] == len(bare) else None
 
 
 def read_json_at(text: str, at: int) -> tuple[JsonValue, int] | None:
