@@ -27,7 +27,6 @@ from gatekeeper_core.context.tool_results.formats.json_results import (
     parts_of,
     read_any_json,
 )
-from gatekeeper_core.context.tool_results.formats.lines import digest_lines
 from gatekeeper_core.context.tool_results.formats.registry import DIGESTS, KINDS, detect_kind
 from gatekeeper_core.context.tool_results.pointers import Pointer, defused, pointer_id
 from gatekeeper_core.context.tool_results.query_match import QueryMatcher
@@ -98,7 +97,7 @@ class _Job:
     ours: frozenset[str]
     tokens: int
     memory: WorkingMemory | None
-    live: tuple[str, ...]
+    live: frozenset[str]
     age_rounds: int
     limits: ToolResultCompressor
     task: Task
@@ -134,24 +133,21 @@ class _Job:
             return self.offloaded()
         if self.tokens <= _KEPT_TOKENS:
             return self.unchanged()
-        digest_function, budget_factor = DIGESTS[self.kind]
-        sample, task = sample_lines(self.text, self.task.query), self.headed_task()
-        task = task._replace(budget_tokens=budget_factor * task.budget_tokens)
-        return self.digested(digest_function(sample, task) or digest_lines(sample, task))
+        return self.digested(DIGESTS[self.kind](sample_lines(self.text, self.task.query), self.headed_task()))
 
     def json(self) -> ToolResult | None:
         """Return JSON as a table, or the rows of it that matter; None if it has to be read as lines."""
         value = read_any_json(self.text) if len(self.text) <= ANALYSED_CHARS else None
-        if value is None:
-            sample = sample_rows(self.text, self.task.query) if self.tokens > _KEPT_TOKENS else None
-            return None if sample is None else self.digested(digest_parts([sample[0]], sample[1], self.headed_task()))
-        if self.tokens <= 4 * _KEPT_TOKENS:
+        if value is not None and self.tokens <= 4 * _KEPT_TOKENS:
             written = defused(lossless_json(value))
             tokens = self.task.counter(written)
             if self.tokens <= _KEPT_TOKENS or tokens <= max(_KEPT_TOKENS, self.task.budget_tokens):
                 lossless = ToolResult(written, self.kind, "lossless", self.tokens, tokens, 0, None)
                 return lossless if tokens <= _MAX_SHARE * self.tokens else self.unchanged()
-        return self.digested(digest_parts(*parts_of(value), self.headed_task()))
+        if self.tokens <= _KEPT_TOKENS:
+            return None
+        parts = sample_rows(self.text, self.task.query) if value is None else parts_of(value)
+        return None if parts is None else self.digested(digest_parts(*parts, self.headed_task()))
 
     def offloaded(self) -> ToolResult:
         """Return code or prose as it is, or, where it is large or old, its pointer with a preview."""
@@ -308,17 +304,15 @@ class ToolResultCompressor:
         check_type("tool_name", tool_name, str, None)
         check_type("query", query, str, None)
         check_tokens("age_rounds", age_rounds)
-        live = tuple(live)
         memory = memory_of(self, thread_id, tenant=tenant)
         with stage(TOOL_RESULT) as seen:
-            # The pointers that are ours: those the window shows, and those of the memory.
-            ours = frozenset(found for each in live if (found := pointer_id(each)) is not None)
-            ours |= memory.ids if memory else frozenset()
+            window = frozenset(found for each in live if (found := pointer_id(each)) is not None)
+            ours = window | memory.ids if memory else window
             safe = defused(text, ours)
             tokens = self._counter(safe)
             budget = min(self.max_tokens, max(_MIN_TOKENS, int(_SHARE * tokens)))
             task = Task(QueryMatcher(query), budget, self._counter)
-            job = _Job(text, safe, ours, tokens, memory, live, age_rounds, self, task)
+            job = _Job(text, safe, ours, tokens, memory, window, age_rounds, self, task)
             if tool_name in READING_TOOLS or job.is_compressed:
                 job.kind = "ours"
                 result = job.unchanged()

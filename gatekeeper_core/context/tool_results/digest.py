@@ -6,7 +6,6 @@ Line numbers are 1-based and inclusive, in what a model reads and in what it req
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
 from typing import NamedTuple, TypeAlias
 
 from gatekeeper_core.context.tool_results.query_match import QueryMatcher
@@ -57,9 +56,9 @@ class Lines(NamedTuple):
     first: int = 1
 
     @classmethod
-    def of(cls, texts: Sequence[str]) -> Lines:
+    def of(cls, texts: Sequence[str], *, what: str = "lines") -> Lines:
         """Return all lines of a result, numbered from 1."""
-        return cls(texts, range(1, 1 + len(texts)), len(texts))
+        return cls(texts, range(1, 1 + len(texts)), len(texts), what)
 
     def at(self, indices: Sequence[int]) -> Lines:
         """Return the lines at some indices, of a result of as many lines."""
@@ -98,9 +97,7 @@ class KeptLines:
 
     def __init__(self, lines: Lines, task: Task) -> None:
         self._lines, self._task = lines, task
-        self._cost = cache(lambda line: task.counter(line + "\n"))  # a line that had no room may be tried again
         self._gap_tokens = task.counter("\n" + gap(100, lines.what, 1_000, 1_099))
-        self._shortens = False
         self.kept: dict[int, str] = {}
         self.remaining = task.budget_tokens - self._gap_tokens
         self.overdraft = -max(_OVERDRAFT_TOKENS, task.budget_tokens // 2)
@@ -116,22 +113,16 @@ class KeptLines:
         gaps = self._gap_tokens * (1 - (number - 1 in self.kept) - (number + 1 in self.kept))
         if self.remaining - gaps < reserve:  # whatever the line costs
             return False
-        full = line = self._lines.texts[index]
+        line = self._lines.texts[index]
         if len(line) > _LINE_CHARS:
             line = self._task.cut(line, max(_MIN_LINE_CHARS, min(_LINE_CHARS, self.remaining)))
         line += note
-        cost = self._cost(line) + gaps
+        cost = self._task.counter(line + "\n") + gaps
         if self.remaining - cost < reserve:
             return False
         self.remaining -= cost
         self.kept[number] = line
-        self._shortens |= len(line) < len(full)
         return True
-
-    @property
-    def is_complete(self) -> bool:
-        """True if every line is kept unchanged."""
-        return len(self.kept) >= self._lines.total and not self._shortens
 
     def text(self) -> str:
         """Return the kept lines in their order, with a mark where some are missing."""

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from heapq import merge
-from itertools import chain, islice
+from itertools import accumulate, chain, islice, pairwise
 
 from gatekeeper_core.context.tool_results.digest import Lines, merged
-from gatekeeper_core.context.tool_results.formats.json_results import Table, parts_of
+from gatekeeper_core.context.tool_results.formats.json_results import Parts, Table, parts_of
 from gatekeeper_core.context.tool_results.formats.json_text import JsonValue, read_json, read_json_at
 from gatekeeper_core.context.tool_results.formats.templates import masked
 from gatekeeper_core.context.tool_results.query_match import QueryMatcher
@@ -60,20 +60,14 @@ def sample_lines(text: str, query: QueryMatcher, *, max_chars: int = ANALYSED_CH
         if room < 0:
             break
         spans.append((start, stop))
-    texts: list[str] = []
-    numbers: list[int] = []
     pieces = merged(spans, joins=1)
+    texts = [text[start:stop].split("\n") for start, stop in pieces]
     before = _counts_before(text, "\n", [start for start, _ in pieces])
-    for (start, stop), count in zip(pieces, before, strict=True):
-        lines = text[start:stop].split("\n")
-        texts += lines
-        numbers += range(count + 1, count + 1 + len(lines))
-    return Lines(texts, numbers, total)
+    numbers = (range(count + 1, count + 1 + len(lines)) for count, lines in zip(before, texts, strict=True))
+    return Lines(list(chain(*texts)), list(chain(*numbers)), total)
 
 
-def sample_rows(
-    text: str, query: QueryMatcher, *, max_chars: int = ANALYSED_CHARS
-) -> tuple[Table, list[tuple[str, JsonValue]]] | None:
+def sample_rows(text: str, query: QueryMatcher, *, max_chars: int = ANALYSED_CHARS) -> Parts | None:
     """Return some of the objects that a long JSON text consists of, and the values beside them; None for other texts.
 
     The objects begin with the same key: those of a list, of JSON lines, or of a list or a map inside of an object. A
@@ -81,7 +75,7 @@ def sample_rows(
     are plain values, with their paths.
 
     >>> text = '{"total": 9, "rows": [%s], "next": null}' % ", ".join(['{"id": 1}'] * 9)
-    >>> table, around = sample_rows(text, QueryMatcher(None), max_chars=100)
+    >>> [table], around = sample_rows(text, QueryMatcher(None), max_chars=100)
     >>> table.path, table.total, around
     ('rows[]', 9, [('total', '9'), ('next', None)])
     """
@@ -132,7 +126,7 @@ def sample_rows(
     last = read_json_at(text, text.rfind(opening)) if path and list_at >= 0 else None
     around = read_json(f"{text[:list_at]}[{text[last[1] :]}") if last else None  # the value without its list
     values = [(at, value) for at, value in parts_of(around)[1] if value != []] if around else []
-    return Table(path, [rows[place] for place in places], numbers, total), values
+    return [Table(path, [rows[place] for place in places], numbers, total)], values
 
 
 def _layout(text: str) -> tuple[str, str, int] | None:
@@ -188,10 +182,4 @@ def _failures(text: str, span_of: Callable[[int], tuple[int, int]]) -> Iterable[
 
 def _counts_before(text: str, mark: str, places: Iterable[int]) -> list[int]:
     """Return how often a mark occurs before each of some places, which ascend."""
-    counts: list[int] = []
-    count = seen = 0
-    for place in places:
-        count += text.count(mark, seen, place)
-        counts.append(count)
-        seen = place
-    return counts
+    return list(accumulate(text.count(mark, start, stop) for start, stop in pairwise([0, *places])))

@@ -108,10 +108,7 @@ def _words(kind: str) -> tuple[str, ...]:
 
 
 def _stands_in(low: str, words: Sequence[str]) -> bool:
-    for word in words:  # noqa: SIM110 - for every line of a log, a generator costs twice as much
-        if word in low and next(_places(low, word), -1) >= 0:
-            return True
-    return False
+    return any(word in low and next(_places(low, word), -1) >= 0 for word in words)
 
 
 def _places(low: str, word: str) -> Iterator[int]:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from gatekeeper_core.context.tool_results.digest import Digest, Lines, Task
+from gatekeeper_core.context.tool_results.formats.lines import digest_lines
 from gatekeeper_core.context.tool_results.formats.rows import columns_of_texts, select_rows, summary_of
 from gatekeeper_core.context.tool_results.signals import is_status_column
 
@@ -32,8 +33,6 @@ def delimiter_of(lines: Sequence[str]) -> str | None:
         return " "
     least = _AGREEING * len(sample)
     for delimiter in _DELIMITERS:
-        if sum(1 for line in sample if delimiter in line or (delimiter == _ALIGNED and "\t" in line)) < least:
-            continue
         widths = Counter(len(split_row(line, delimiter)) for line in sample)
         width, agreeing = widths.most_common(1)[0]
         head = split_row(sample[0], delimiter)
@@ -74,12 +73,12 @@ def split_row(line: str, delimiter: str) -> list[str]:
     return [cell.strip('"') for cell in cells]
 
 
-def digest_delimited(lines: Lines, task: Task) -> Digest | None:
-    """Return a digest of the lines of a table, the head first, or None if the lines are not a table."""
+def digest_delimited(lines: Lines, task: Task) -> Digest:
+    """Return a digest of the lines of a table, the head first; of lines that are no table that of a log."""
     texts = lines.texts
     delimiter = delimiter_of(texts)
     if delimiter is None:
-        return None
+        return digest_lines(lines, task)
     fields_at = _fields_line(texts)
     top = fields_at or 0
     body = [at for at in range(top + 1, len(texts)) if texts[at].strip()]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from gatekeeper_core.context.tool_results.digest import MARK, Digest, KeptLines, Lines, Task, shortened
 from gatekeeper_core.context.tool_results.formats import json_text
@@ -38,6 +38,10 @@ class Table(NamedTuple):
     total: int | None = None
 
 
+Parts: TypeAlias = tuple[list[Table], list[tuple[str, JsonValue]]]
+"""The tables of a value, and its plain values by their paths."""
+
+
 def read_any_json(text: str) -> dict[str, JsonValue] | list[JsonValue] | None:
     """Return the object or the list of a JSON text, or the list of objects of one with an object on each line."""
     value = read_json(text)
@@ -57,12 +61,11 @@ def lossless_json(value: JsonValue) -> str:
     """Return the value in the table form where it is a list of objects and that is shorter, else on one line."""
     plain = write_json(value)
     if isinstance(value, list) and len(value) >= _MIN_ROWS and all(isinstance(row, dict) for row in value):
-        table = json_text.write_table(value)  # type: ignore[arg-type]
-        return table if len(table) < len(plain) else plain
+        return min(plain, json_text.write_table(value), key=len)  # type: ignore[arg-type]
     return plain
 
 
-def parts_of(value: JsonValue) -> tuple[list[Table], list[tuple[str, JsonValue]]]:
+def parts_of(value: JsonValue) -> Parts:
     """Return the tables of a value, and its plain values by their paths."""
     tables: dict[str, list[dict[str, JsonValue]]] = {}
     plain: list[tuple[str, JsonValue]] = []
@@ -144,7 +147,7 @@ def _plain_text(plain: Sequence[tuple[str, JsonValue]], task: Task) -> tuple[str
     def has_no_status(index: int) -> bool:
         return _STATUS_KEYS.isdisjoint(plain[index][0].lower().replace("[]", "").split("."))
 
-    selection = KeptLines(Lines.of(lines)._replace(what="values"), task)
+    selection = KeptLines(Lines.of(lines, what="values"), task)
     for index in (*task.query.ranked(lines, limit=12), *sorted(range(len(lines)), key=has_no_status)):
         selection.add(index)
     return selection.text(), len(selection.kept)

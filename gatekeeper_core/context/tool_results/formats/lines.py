@@ -25,8 +25,8 @@ _SUMMARY = data_pattern("result_patterns.tsv", "SUMMARY", re.MULTILINE)
 _CONTINUES = data_pattern("result_patterns.tsv", "CONTINUES")
 
 
-def digest_lines(lines: Lines, task: Task) -> Digest | None:
-    """Return a digest of lines, or None if all of them fit; ``…×n`` means n lines of a template."""
+def digest_lines(lines: Lines, task: Task) -> Digest:
+    """Return a digest of lines; ``…×n`` means n lines of a template."""
     texts, last = lines.texts, len(lines.texts) - 1
     templates = templates_of(texts)
     selection = KeptLines(lines, task)
@@ -62,7 +62,7 @@ def digest_lines(lines: Lines, task: Task) -> Digest | None:
     add_all(rare, reserve=min(selection.remaining, budget) // 4)
     add_all(common, reserve=0)
     add_all(rare, reserve=0)
-    return None if selection.is_complete else selection.digest("lines")
+    return selection.digest("lines")
 
 
 def _keep_failures(selection: KeptLines, lines: Sequence[str], failures: list[Template]) -> None:

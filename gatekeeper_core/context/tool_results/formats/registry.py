@@ -99,14 +99,12 @@ class Format(NamedTuple):
     Attributes:
         kind: its name; a kind may have several rows.
         detects: whether the sample of a result has this format.
-        digest: makes a digest of its lines, None if all of them fit; None: a result is never cut.
-        budget_factor: how many times the usual budget a digest may cost.
+        digest: makes a digest of its lines; None: a result is never cut.
     """
 
     kind: str
     detects: Callable[[Sample], bool]
-    digest: Callable[[Lines, Task], Digest | None] | None = None
-    budget_factor: int = 1
+    digest: Callable[[Lines, Task], Digest] | None = None
 
 
 FORMATS = (
@@ -120,7 +118,6 @@ FORMATS = (
         "trace",
         lambda sample: sample.share(is_frame) >= 0.25 and any(map(is_trace_head, sample.lines)) and sample.logged < 0.4,
         digest_trace,
-        budget_factor=2,
     ),
     Format("table", lambda sample: is_table(sample.lines, with_times=sample.stamped >= 0.5), digest_delimited),
     Format("listing", lambda sample: sample.share(is_listed) >= 0.4, digest_listing),
@@ -147,8 +144,8 @@ FORMATS = (
 )
 """The formats in the order in which they are tried, the surest first. Source of the shares: ours."""
 
-DIGESTS = {row.kind: (row.digest, row.budget_factor) for row in FORMATS if row.digest is not None}
-"""The digest function and the budget factor of each kind that is cut."""
+DIGESTS = {row.kind: row.digest for row in FORMATS if row.digest is not None}
+"""The digest function of each kind that is cut."""
 
 KINDS = frozenset({"json", *(row.kind for row in FORMATS)})
 """All kinds; JSON is detected by reading it."""

@@ -11,6 +11,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from string import ascii_lowercase, ascii_uppercase, digits
 from typing import NamedTuple
 
 from gatekeeper_core.text import LazyPattern
@@ -21,11 +22,7 @@ _MIN_IDF = math.log(2)  # words of more than half the lines are their form
 # A lone zero stays: "0 failed" and "3 failed" are of two kinds.
 _VARIABLE = LazyPattern(r"(?<![A-Za-z_])(?!0(?![\w.:/@%+-]))[A-Za-z_]{0,40}[0-9][\w.:/@%+-]*")
 _WORD = LazyPattern(r"[^\W\d_]{2,}")
-_SIGNS = {
-    **dict.fromkeys(range(65, 91), "A"),
-    **dict.fromkeys(range(97, 123), "a"),
-    **dict.fromkeys(range(48, 58), "9"),
-}
+_SIGNS = str.maketrans(ascii_uppercase + ascii_lowercase + digits, 26 * "A" + 26 * "a" + 10 * "9")
 _NOT_ASCII = LazyPattern("[^\x00-\x7f]+")
 _REPEATED = LazyPattern(r"(?<=(.))\1+", re.DOTALL)
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 
 from gatekeeper_core.context.tool_results.digest import Digest, KeptLines, Lines, Task
+from gatekeeper_core.context.tool_results.formats.lines import digest_lines
 from gatekeeper_core.context.tool_results.formats.templates import masked
 from gatekeeper_core.text import data_pattern
 
@@ -30,12 +31,13 @@ def is_trace_head(line: str) -> bool:
     return _HEAD.match(line[:400]) is not None
 
 
-def digest_trace(lines: Lines, task: Task) -> Digest | None:
-    """Return a digest of traces, or None where there are no frames or all of them fit."""
+def digest_trace(lines: Lines, task: Task) -> Digest:
+    """Return a digest of traces, at twice the usual budget; of lines without frames that of a log."""
     texts = lines.texts
+    task = task._replace(budget_tokens=2 * task.budget_tokens)
     runs, messages = _parts(texts)
     if not runs:
-        return None
+        return digest_lines(lines, task)
     selection = KeptLines(lines, task)
     budget = selection.remaining
     first = {masked(texts[at]): at for at in reversed(messages)}
@@ -54,7 +56,7 @@ def digest_trace(lines: Lines, task: Task) -> Digest | None:
             selection.add(at)
     for at in reversed(messages):
         selection.add(at)
-    return None if selection.is_complete else selection.digest("frames")
+    return selection.digest("frames")
 
 
 def _parts(lines: Sequence[str]) -> tuple[list[list[list[int]]], list[int]]:
