@@ -22,6 +22,7 @@ _MAX_COLUMNS = 256
 _CATEGORIES = 12
 _CATEGORY_SHARE = 0.1
 _NUMBER = LazyPattern(r"[-+]?[0-9][0-9,]{0,30}(?:\.[0-9]{1,30})?(?:[eE][-+]?[0-9]{1,3})?\s?%?")
+_NUMBER_CHARS = 40
 _RARE_SHARE = 0.02
 _NUMERIC_SHARE = 0.9
 _FAR = 6.0
@@ -58,14 +59,8 @@ class Cells:
 
     def forms(self, form: Callable[[str], str]) -> dict[str, str]:
         """Return the form of each text; nothing where every other text has a form of its own."""
-        forms: dict[str, str] = {}
-        seen: set[str] = set()
-        for text in self.counts:
-            forms[text] = form(text)
-            seen.add(forms[text])
-            if len(seen) > len(self.by_row) / 3:
-                return {}
-        return forms
+        forms = {text: form(text) for text in self.counts}
+        return forms if len(set(forms.values())) <= len(self.by_row) / 3 else {}
 
     @cached_property
     def templates(self) -> dict[str, str]:
@@ -74,9 +69,9 @@ class Cells:
 
     @cached_property
     def numbers(self) -> dict[str, float]:
-        """The texts that are numbers, with their values."""
-        numbers = ((text, number_of(text)) for text in self.counts)
-        return {text: number for text, number in numbers if number is not None}
+        """The texts that are numbers, with their values: ``-1,250.5``, ``1e3``, ``12 %``, but not ``12 ms``."""
+        numbers = (text for text in self.counts if len(text) <= _NUMBER_CHARS and _NUMBER.fullmatch(text))
+        return {text: float(text.removesuffix("%").rstrip().replace(",", "")) for text in numbers}
 
     def rare_texts(self, forms: Mapping[str, str], *, weight: float, by_words: bool) -> dict[str, float]:
         """Return the texts whose form is rare, with the rarity of each: by the words of the forms, or by frequency."""
@@ -157,17 +152,6 @@ def columns_of_texts(rows: Iterable[Mapping[str, str]]) -> dict[str, Cells]:
             if column in columns or len(columns) < _MAX_COLUMNS:
                 columns.setdefault(column, {})[index] = text
     return {column: Cells(texts) for column, texts in columns.items()}
-
-
-def number_of(text: str) -> float | None:
-    """Return the number in a cell, or None: it may have a sign, commas, a fraction, an exponent, a percent sign.
-
-    >>> number_of("1,250.5"), number_of("12 %"), number_of("12 ms")
-    (1250.5, 12.0, None)
-    """
-    if len(text) > 40 or not _NUMBER.fullmatch(text):
-        return None
-    return float(text.removesuffix("%").rstrip().replace(",", ""))
 
 
 class Unusual(NamedTuple):
@@ -275,17 +259,14 @@ def summary_of(columns: Columns, task: Task) -> str:
     """
     sums: list[str] = []
     for column, cells in columns.items():
-        counts = cells.counts
+        counts, numbers = cells.counts, [(value, text) for text, value in cells.numbers.items()]
+        values = ""
         if 1 < len(counts) <= _SUMMED_VALUES:
             ranked = sorted(counts, key=lambda text: (-counts[text], text))
             values = ", ".join(f"{one_line(text, max_chars=30)} {counts[text]}" for text in ranked)
-        elif len(cells.numbers) >= max(2, _NUMERIC_SHARE * len(counts)):
-            numbers = [(value, text) for text, value in cells.numbers.items()]
+        elif len(numbers) >= max(2, _NUMERIC_SHARE * len(counts)):
             values = f"{min(numbers)[1]} to {max(numbers)[1]}"
-        else:
-            continue
-        sums.append(f"{one_line(column, max_chars=40)}: {values}")
-        if len(sums) == _SUMMED_COLUMNS:
-            break
-    summary = f"{MARK} in all: {'; '.join(sums)}" if sums else ""
+        if values:
+            sums.append(f"{one_line(column, max_chars=40)}: {values}")
+    summary = f"{MARK} in all: {'; '.join(sums[:_SUMMED_COLUMNS])}" if sums else ""
     return summary if task.counter(summary) <= task.budget_tokens // 6 else ""
