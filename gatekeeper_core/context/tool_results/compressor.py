@@ -21,23 +21,12 @@ from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.caching import LruCache, text_key
 from gatekeeper_core.context.tool_results.context import ResultContext, memory_of
 from gatekeeper_core.context.tool_results.digest import Digest, DigestFunction, KeptLines, Task, gap, with_neighbours
-from gatekeeper_core.context.tool_results.formats.json_results import (
-    digest_parts,
-    lossless_json,
-    parts_of,
-    read_any_json,
-)
+from gatekeeper_core.context.tool_results.formats import json_results
 from gatekeeper_core.context.tool_results.formats.registry import DIGESTS, KINDS, detect_kind
 from gatekeeper_core.context.tool_results.pointers import Pointer, defused, pointer_id
 from gatekeeper_core.context.tool_results.query_match import QueryMatcher
 from gatekeeper_core.context.tool_results.sampling import ANALYSED_CHARS, sample_lines, sample_rows
-from gatekeeper_core.context.tool_results.working_memory import (
-    READING_TOOLS,
-    ThreadMemories,
-    WorkingMemory,
-    border,
-    encoded,
-)
+from gatekeeper_core.context.tool_results.working_memory import READING_TOOLS, ThreadMemories, WorkingMemory, border
 from gatekeeper_core.errors import ConfigError, check_number, check_str, check_type
 from gatekeeper_core.events import TOOL_RESULT
 from gatekeeper_core.messages import Message
@@ -137,21 +126,21 @@ class _Job:
 
     def json(self) -> ToolResult | None:
         """Return JSON as a table, or the rows of it that matter; None if it has to be read as lines."""
-        value = read_any_json(self.text) if len(self.text) <= ANALYSED_CHARS else None
+        value = json_results.read_any_json(self.text) if len(self.text) <= ANALYSED_CHARS else None
         if value is not None and self.tokens <= 4 * _KEPT_TOKENS:
-            written = defused(lossless_json(value))
+            written = defused(json_results.lossless_json(value))
             tokens = self.task.counter(written)
             if self.tokens <= _KEPT_TOKENS or tokens <= max(_KEPT_TOKENS, self.task.budget_tokens):
                 lossless = ToolResult(written, self.kind, "lossless", self.tokens, tokens, 0, None)
                 return lossless if tokens <= _MAX_SHARE * self.tokens else self.unchanged()
         if self.tokens <= _KEPT_TOKENS:
             return None
-        parts = sample_rows(self.text, self.task.query) if value is None else parts_of(value)
-        return None if parts is None else self.digested(digest_parts(*parts, self.headed_task()))
+        parts = sample_rows(self.text, self.task.query) if value is None else json_results.parts_of(value)
+        return None if parts is None else self.digested(json_results.digest_parts(*parts, self.headed_task()))
 
     def offloaded(self) -> ToolResult:
         """Return code or prose as it is, or, where it is large or old, its pointer with a preview."""
-        is_large = len(encoded(self.text)) >= _OFFLOAD_BYTES
+        is_large = len(self.text.encode("utf-8", "surrogatepass")) >= _OFFLOAD_BYTES
         is_old = self.age_rounds >= _OFFLOADED_AFTER_ROUNDS and len(self.text) >= 2 * self.limits.min_chars
         pointer = self.offload() if is_large or is_old else None
         if pointer is None:
@@ -170,7 +159,7 @@ class _Job:
     def both_ends(self, pointer: Pointer | None, limit: int) -> ToolResult:
         """Return two thirds of the room from the beginning of a result, one third from its end, in full characters."""
         pointer = pointer or self.offload()
-        data = encoded(self.original)
+        data = self.original.encode("utf-8", "surrogatepass")
         total = len(data)
         top = f"{pointer.text}\n" if pointer else ""
         around = f"{top}[{self.kind}: {total} of {total} bytes shown]\n\n{gap(total, 'bytes', total, total + 1)}\n"
@@ -321,7 +310,7 @@ class ToolResultCompressor:
             else:
                 result = job.compressed(self._strategies.get(tool_name or ""))
                 limit = self.byte_limits.get(tool_name or "")
-                if limit and len(encoded(result.text)) > limit:
+                if limit and len(result.text.encode("utf-8", "surrogatepass")) > limit:
                     result = job.both_ends(result.pointer, limit)
             seen.tell(lambda: {name: getattr(result, name) for name in ("strategy", "tokens_before", "tokens_after")})
         return result

@@ -74,11 +74,6 @@ class ThreadCompressor:
 class ToolResults:
     """The tool results of a conversation, with the context of each for a compressor.
 
-    Args:
-        messages: the conversation as it is now; read when a result is compressed, never changed.
-        compress: compresses a text.
-        query: the question.
-
     >>> messages = Message("user", "?"), Message("tool", "12:00:00", tool_call_id="a", name="now")
     >>> results = ToolResults(messages, lambda message, context: f"{context.tool_name} {message.text[:2]}")
     >>> results.smaller(1, messages[1]).text, results.smaller(0, messages[0])

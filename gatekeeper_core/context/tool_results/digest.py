@@ -15,9 +15,7 @@ from gatekeeper_core.tokens import TokenCounter
 MARK = "…"
 """The beginning of every line that we write into a text of others to report an omission."""
 
-_LINE_CHARS = 600
-"""Characters from which a kept line is cut. Source: ours; the longest lines of common logs stay complete."""
-
+_LINE_CHARS = 600  # from which a kept line is cut. Source: ours; the longest lines of common logs stay complete
 _MIN_LINE_CHARS = 60
 _WINDOW_CHARS = 100
 _OVERDRAFT_TOKENS = 160
@@ -153,14 +151,12 @@ def with_gaps(kept: Mapping[int, str], total: int, *, what: str = "lines", first
     """
     shown: list[str] = []
     expected = first
-    for number in sorted(kept):
+    for number in (*sorted(kept), first + total):  # the last one is past the end
         if number > expected:
             shown.append(gap(number - expected, what, expected, number - 1))
-        shown.append(kept[number])
+        if number in kept:
+            shown.append(kept[number])
         expected = number + 1
-    last = first + total - 1
-    if expected <= last:
-        shown.append(gap(last - expected + 1, what, expected, last))
     return shown
 
 

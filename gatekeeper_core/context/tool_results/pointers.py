@@ -15,12 +15,10 @@ from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.fences import spoilt
 from gatekeeper_core.text import LazyPattern
 
-_MIN_KEY_BYTES = 16
-"""Shortest session key. Source: ours; 128 bits, as many as nobody guesses."""
-
 COMPRESSED = "compressed"
 """The mark, in a message's metadata, of a text that a compressor wrote: pointers in it are ours. No text can set it."""
 
+_MIN_KEY_BYTES = 16  # 128 bits, as many as nobody guesses. Source: ours
 _ID_BITS = 80
 _PREVIEW_CHARS = 60
 _SCANNED_CHARS = 400  # of a text, for its preview

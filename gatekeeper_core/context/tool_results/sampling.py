@@ -18,9 +18,7 @@ from gatekeeper_core.context.tool_results.signals import failure_places
 from gatekeeper_core.text import LazyPattern
 
 ANALYSED_CHARS = 600_000
-"""Of a longer result, so much is read: the ends, samples, and the places of failures and of the query's words.
-
-Source: ours."""
+"""Of a longer result only so much is read. Source: ours."""
 
 _SAMPLES = 24
 _HITS = 2_000
@@ -79,8 +77,7 @@ def sample_rows(text: str, query: QueryMatcher, *, max_chars: int = ANALYSED_CHA
     >>> table.path, table.total, around
     ('rows[]', 9, [('total', '9'), ('next', None)])
     """
-    layout = _layout(text)
-    if layout is None:
+    if (layout := _layout(text)) is None:
         return None
     path, opening, list_at = layout
     rows: dict[int, dict[str, JsonValue]] = {}

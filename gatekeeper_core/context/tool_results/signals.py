@@ -84,10 +84,7 @@ def is_status_column(name: str) -> bool:
 
 
 def in_lower_case(lines: Sequence[str]) -> Iterable[tuple[int, list[str], str]]:
-    """Yield lines in lower case, a hundred at once after the index of the first, and these as one text.
-
-    Most words stand in none of them.
-    """
+    """Yield the index of the first of a hundred lines, these in lower case, and as one text: most words are in none."""
     for start in range(0, len(lines), _LINES_AT_ONCE):
         some = lines[start : start + _LINES_AT_ONCE]
         joined = "\n".join(some).lower()

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from threading import RLock
@@ -31,8 +30,6 @@ from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 from gatekeeper_core.truncation import truncate_to_tokens
 
 READ_TOOL_NAME = "read_working_memory"
-"""The tool with which agents read working memory."""
-
 RECALL_TOOL_NAME = "recall_earlier"
 """The tool with which agents read earlier turns; see :mod:`gatekeeper_core.context.history.recall`."""
 
@@ -49,9 +46,8 @@ READ_TOOL_DESCRIPTION = (
     "Read a part of a long tool result that was put aside. `pointer` is the [[wm:...]] mark that stands in its place. "
     "Give `query` (words to look for), or `first_line` and `last_line`."
 )
-QUOTA_BYTES = 64 * 1024 * 1024
-"""Size limit of all texts of one memory. Source: ours."""
 
+_QUOTA_BYTES = 64 * 1024 * 1024  # of all texts of one memory. Source: ours
 _KEY_LABEL = b"gatekeeper session key"
 _SCOPE_LABEL = b"gatekeeper working memory scope"
 _MATCHES = 20
@@ -106,7 +102,7 @@ class WorkingMemory:
         self,
         blobs: BlobStore,
         session_key: bytes,
-        quota_bytes: int = QUOTA_BYTES,
+        quota_bytes: int = _QUOTA_BYTES,
         *,
         ttl_seconds: float | None = None,
         clock: Callable[[], float] | None = None,
@@ -121,7 +117,7 @@ class WorkingMemory:
         self._counter = checked_counter(token_counter)
         self._scope = keyed_id(self._key, _SCOPE_LABEL)
         self._lock = RLock()
-        self._used_at: OrderedDict[str, float] = OrderedDict()  # by id, the one used longest ago first
+        self._used_at: dict[str, float] = {}  # by id, the one used longest ago first
         self._catch_up()
 
     def __contains__(self, pointer: object) -> bool:
@@ -280,8 +276,8 @@ class WorkingMemory:
         return sizes
 
     def _use(self, found: str) -> None:
+        self._used_at.pop(found, None)
         self._used_at[found] = self._clock()
-        self._used_at.move_to_end(found)
 
     def _get(self, pointer: str, end: int | None = None) -> bytes | None:
         """Return a text, up to a byte, which is used now; None if the store has none."""
@@ -371,7 +367,7 @@ class ThreadMemories:
         blobs: BlobStore | Store,
         secret: bytes,
         *,
-        quota_bytes: int = QUOTA_BYTES,
+        quota_bytes: int = _QUOTA_BYTES,
         ttl_seconds: float | None = None,
         clock: Callable[[], float] | None = None,
         token_counter: TokenCounter | None = None,
@@ -397,18 +393,18 @@ class ThreadMemories:
             ConfigError: a name is empty.
             TypeError: a name is not a str.
         """
-        written = [_KEY_LABEL]
         for what, name in (("tenant", tenant), ("thread_id", thread_id)):
             if not check_str(what, name):
                 raise ConfigError(f"{what} must not be empty: unnamed threads would share one memory")
-            written += [len(encoded(name)).to_bytes(8, "big"), encoded(name)]  # so no two pairs are written alike
         place = (tenant, thread_id, os.getpid())  # a memory that was in use at a fork stays locked for ever
         memory = self._ready.get(place)
         if memory is None:
             import hmac  # here, with what it loads, because most conversations put nothing aside
 
-            # A key of its own for each use of a secret, as in RFC 5869; HMAC-SHA256 as in RFC 2104; the form is ours.
-            key = hmac.digest(self._secret, b"".join(written), "sha256")
+            # A key of its own for each use of a secret, as in RFC 5869; HMAC-SHA256 as in RFC 2104; the form is ours:
+            # a name after its length, so that no two pairs of names are written alike.
+            sized = (len(name).to_bytes(8, "big") + name for name in map(encoded, (tenant, thread_id)))
+            key = hmac.digest(self._secret, _KEY_LABEL + b"".join(sized), "sha256")
             memory = self._make(thread_blobs(self._blobs, tenant, thread_id), key)
             self._ready.put(place, memory)
         return memory
@@ -431,7 +427,6 @@ def border(data: bytes, at: int, *, step: int = 1) -> int:
 
 
 def _check_limits(quota_bytes: int, ttl_seconds: float | None, clock: Callable[[], float] | None) -> None:
-    """Raise ConfigError if a limit of a working memory is out of range, or a time to live comes without a clock."""
     check_tokens("quota_bytes", quota_bytes, at_least=1)
     if ttl_seconds is not None and (clock is None or not ttl_seconds > 0):
         raise ConfigError("ttl_seconds must be above 0 and needs clock=time.monotonic or another clock")

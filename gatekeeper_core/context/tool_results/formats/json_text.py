@@ -26,9 +26,6 @@ from typing import NamedTuple, TypeAlias, Union
 
 from gatekeeper_core.text import LazyPattern
 
-MAX_DEPTH = 64
-"""Deepest nesting that is read as JSON; deeper text is no JSON. Source: ours; no data that people read is."""
-
 JsonValue: TypeAlias = Union[bool, str, "Number", "list[JsonValue]", "dict[str, JsonValue]", None]
 Path = tuple[str, ...]
 
@@ -39,6 +36,7 @@ _BARE = LazyPattern(
 )
 _LOOKS_LIKE_JSON = LazyPattern(r"-?(?:[0-9]|Infinity)|NaN\b|(?:true|false|null)\Z")
 _MAX_NESTED_COLUMNS = 64
+_MAX_DEPTH = 64  # deeper text is no JSON. Source: ours; no data that people read is
 
 
 class Number(str):
@@ -82,7 +80,7 @@ def read_json_at(text: str, at: int) -> tuple[JsonValue, int] | None:
 
 def _is_shallow(value: JsonValue) -> bool:
     level: list[JsonValue] = [value]
-    for _ in range(MAX_DEPTH):
+    for _ in range(_MAX_DEPTH):
         below: list[JsonValue] = []
         for each in level:
             if isinstance(each, (dict, list)):

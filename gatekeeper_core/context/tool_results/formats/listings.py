@@ -26,7 +26,7 @@ def is_listed(line: str) -> bool:
 
 def is_match(line: str) -> bool:
     """Return whether a line is a hit of a search: file, number, text."""
-    match = _MATCHED.match(line) if ":" in line else None
+    match = _MATCHED.match(line)
     return match is not None and not match[1].isdigit() and "=" not in match[1] and not _CLOCK.search(match[1])
 
 
@@ -52,7 +52,7 @@ def _read_entry(line: str, folder: str) -> tuple[dict[str, str], str]:
             unit = _UNITS.get(size[-1])
             columns["size"] = size if unit is None else str(float(size[:-1].replace(",", "")) * unit)
         return columns, folder or "."
-    matched = (_MATCHED.match(line) if ":" in line else None) or (_NEAR_MATCH.match(line) if "-" in line else None)
+    matched = _MATCHED.match(line) or _NEAR_MATCH.match(line)
     if matched:
         above, ending = _folder_and_ending(matched[1])
         return {"folder": above, "ending": ending, "text": matched[3].strip()}, matched[1]

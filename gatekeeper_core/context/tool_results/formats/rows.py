@@ -141,9 +141,6 @@ class Cells:
         }
 
 
-Columns = Mapping[str, Cells]
-
-
 def columns_of_texts(rows: Iterable[Mapping[str, str]]) -> dict[str, Cells]:
     """Return the texts of some rows by column, at most 256 columns, in the order in which they first occur."""
     columns: dict[str, dict[int, str]] = {}
@@ -163,7 +160,7 @@ class Unusual(NamedTuple):
     reason: str
 
 
-def unusual_rows(columns: Columns, total: int) -> list[Unusual]:
+def unusual_rows(columns: Mapping[str, Cells], total: int) -> list[Unusual]:
     """Return all that stands out in so many rows, the most unusual first.
 
     A value stands out when it is rare in a column of categories, far from the median in a column of numbers, of a rare
@@ -192,7 +189,7 @@ def _median(values: Sequence[float]) -> float:
     return sorted(values)[(len(values) - 1) // 2]
 
 
-def select_rows(lines: Lines, columns: Columns, task: Task) -> KeptLines:
+def select_rows(lines: Lines, columns: Mapping[str, Cells], task: Task) -> KeptLines:
     """Return the rows to keep, of rows as lines and by column, the most valuable ones added first."""
     selection = KeptLines(lines, task)
     budget, count = selection.remaining, len(lines.texts)
@@ -224,7 +221,7 @@ def select_rows(lines: Lines, columns: Columns, task: Task) -> KeptLines:
     return selection
 
 
-def _failures(lines: Sequence[str], columns: Columns, unusual: Sequence[Unusual]) -> dict[int, int]:
+def _failures(lines: Sequence[str], columns: Mapping[str, Cells], unusual: Sequence[Unusual]) -> dict[int, int]:
     """Return rows that report a failure, one of each template, with the levels that they state, the highest first."""
     levels: dict[int, int] = {}
     for name, cells in columns.items():
@@ -249,7 +246,7 @@ def _failures(lines: Sequence[str], columns: Columns, unusual: Sequence[Unusual]
     return {row: levels.get(row, 0) for row in first.values()}
 
 
-def summary_of(columns: Columns, task: Task) -> str:
+def summary_of(columns: Mapping[str, Cells], task: Task) -> str:
     """Return a summary of all rows: counts of the values of categories, the range of numbers; "" if it costs too much.
 
     >>> from gatekeeper_core.context.tool_results.query_match import QueryMatcher
