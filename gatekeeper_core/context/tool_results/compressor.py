@@ -18,36 +18,15 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from gatekeeper_core.arguments import with_suggestions
-from gatekeeper_core.caching import LruCache
+from gatekeeper_core.caching import LruCache, text_key
 from gatekeeper_core.context.tool_results.context import ResultContext, memory_of
-from gatekeeper_core.context.tool_results.digest import (
-    Digest,
-    DigestFunction,
-    KeptLines,
-    Lines,
-    Task,
-    gap,
-    with_neighbours,
-)
-from gatekeeper_core.context.tool_results.formats.json_results import (
-    digest_parts,
-    lossless_json,
-    parts_of,
-    read_any_json,
-)
-from gatekeeper_core.context.tool_results.formats.lines import digest_lines
+from gatekeeper_core.context.tool_results.digest import Digest, DigestFunction, KeptLines, Task, gap, with_neighbours
+from gatekeeper_core.context.tool_results.formats import json_results
 from gatekeeper_core.context.tool_results.formats.registry import DIGESTS, KINDS, detect_kind
 from gatekeeper_core.context.tool_results.pointers import Pointer, defused, pointer_id
 from gatekeeper_core.context.tool_results.query_match import QueryMatcher
-from gatekeeper_core.context.tool_results.sampling import sample_lines, sample_rows
-from gatekeeper_core.context.tool_results.working_memory import (
-    READING_TOOLS,
-    ThreadMemories,
-    WorkingMemory,
-    border_after,
-    border_before,
-    encoded,
-)
+from gatekeeper_core.context.tool_results.sampling import ANALYSED_CHARS, sample_lines, sample_rows
+from gatekeeper_core.context.tool_results.working_memory import READING_TOOLS, ThreadMemories, WorkingMemory, border
 from gatekeeper_core.errors import ConfigError, check_number, check_str, check_type
 from gatekeeper_core.events import TOOL_RESULT
 from gatekeeper_core.messages import Message
@@ -55,35 +34,16 @@ from gatekeeper_core.observation import stage
 from gatekeeper_core.text import LazyPattern
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
-_BYTE_LIMITS: Mapping[str, int] = MappingProxyType(
-    dict.fromkeys(
-        ("bash", "shell", "terminal", "run_command", "execute_command", "read_file", "read", "cat", "view"), 8_000
-    )
-)
+_SHELLS = ("bash", "shell", "terminal", "run_command", "execute_command", "read_file", "read", "cat", "view")
+_BYTE_LIMITS: Mapping[str, int] = MappingProxyType(dict.fromkeys(_SHELLS, 8_000))
 
 _HEAD = LazyPattern(r"\[[a-z]{3,10}: [0-9]{1,12} of [0-9]{1,12} [a-z]{4,6} shown\]\n|\[table: [0-9]{1,12} rows?\]\n")
 _MIN_TOKENS = 100
-
-_KEPT_TOKENS = 400
-"""Results up to this size are never cut, only written in fewer tokens; nor is a table without loss. Source: ours."""
-
-_DIGEST_TOKENS = 1_000
-"""A digest may be this large however small ``max_tokens`` is: the names of a table's columns alone. Source: ours."""
-
-_SHARE = 0.12
-"""Part of a result's tokens that its digest may cost. Source: ours: 85 % and more is saved."""
-
-_OFFLOAD_BYTES = 8_000
-"""Code and prose from this size in UTF-8 are offloaded. Source: requirement 004-20."""
-
-_OFFLOADED_AFTER_ROUNDS = 3
-"""Code and prose as many rounds old are offloaded whatever their size (from twice ``min_chars``). Source: ours."""
-
-_ANALYSED_CHARS = 600_000
-"""Of a longer result, so much is read: the ends, samples, and the places of failures and of the query's words.
-
-Source: ours."""
-
+_KEPT_TOKENS = 400  # results up to this size are never cut, nor is a table without loss. Source: ours
+_DIGEST_TOKENS = 1_000  # a digest's, however small ``max_tokens`` is: the names of a table's columns. Source: ours
+_SHARE = 0.12  # of a result's tokens that its digest may cost. Source: ours: 85 % and more is saved
+_OFFLOAD_BYTES = 8_000  # code and prose from this size in UTF-8 are offloaded. Source: requirement 004-20
+_OFFLOADED_AFTER_ROUNDS = 3  # whatever their size, from twice ``min_chars``. Source: ours
 _MAX_SHARE = 0.9  # of a result's tokens: a digest that saves less is not worth it
 _PREVIEW_SHARE = 4
 _PREVIEW_HEAD, _PREVIEW_TAIL, _PREVIEW_MATCHES, _PREVIEW_AROUND = 6, 2, 8, 2
@@ -126,7 +86,7 @@ class _Job:
     ours: frozenset[str]
     tokens: int
     memory: WorkingMemory | None
-    live: tuple[str, ...]
+    live: frozenset[str]
     age_rounds: int
     limits: ToolResultCompressor
     task: Task
@@ -154,74 +114,60 @@ class _Job:
             if result is not None:
                 return result
         self.kind = strategy or detect_kind(self.text)
-        is_object = len(self.text) > _ANALYSED_CHARS and self.text[:200].lstrip().startswith("{")
-        if is_object and not strategy and self.kind not in DIGESTS and self.kind != "binary":
-            self.kind = "lines"  # an object too long to be read as JSON is no code
         if self.kind == "binary":
             length = len(self.text)
             omitted = gap(length, "characters", 0, length - 1)
             return self.shown(Digest(omitted, 0, length, "bytes", "placeholder"), self.offload())
-        if self.kind in DIGESTS and self.tokens <= _KEPT_TOKENS:
-            return self.result()
         if self.kind not in DIGESTS:
             return self.offloaded()
-        digest_function, budget_factor = DIGESTS[self.kind]
-        sample, task = self.sample(), self.headed_task()
-        task = task._replace(budget_tokens=budget_factor * task.budget_tokens)
-        digest = digest_function(sample, task)
-        if digest is None and digest_function is not digest_lines:
-            digest = digest_lines(sample, task)
-        return self.digested(digest)
+        if self.tokens <= _KEPT_TOKENS:
+            return self.unchanged()
+        return self.digested(DIGESTS[self.kind](sample_lines(self.text, self.task.query), self.headed_task()))
 
     def json(self) -> ToolResult | None:
         """Return JSON as a table, or the rows of it that matter; None if it has to be read as lines."""
-        value = read_any_json(self.text) if len(self.text) <= _ANALYSED_CHARS else None
-        if value is None:
-            if self.tokens <= _KEPT_TOKENS:
-                return None
-            sample = sample_rows(self.text, self.task.query, max_chars=_ANALYSED_CHARS)
-            return None if sample is None else self.digested(digest_parts([sample[0]], sample[1], self.headed_task()))
-        if self.tokens <= 4 * _KEPT_TOKENS:
-            written = defused(lossless_json(value))
+        value = json_results.read_any_json(self.text) if len(self.text) <= ANALYSED_CHARS else None
+        if value is not None and self.tokens <= 4 * _KEPT_TOKENS:
+            written = defused(json_results.lossless_json(value))
             tokens = self.task.counter(written)
             if self.tokens <= _KEPT_TOKENS or tokens <= max(_KEPT_TOKENS, self.task.budget_tokens):
-                return self.result() if tokens > _MAX_SHARE * self.tokens else self.result(written, "lossless")
-        return self.digested(digest_parts(*parts_of(value), self.headed_task()))
+                lossless = ToolResult(written, self.kind, "lossless", self.tokens, tokens, 0, None)
+                return lossless if tokens <= _MAX_SHARE * self.tokens else self.unchanged()
+        if self.tokens <= _KEPT_TOKENS:
+            return None
+        parts = sample_rows(self.text, self.task.query) if value is None else json_results.parts_of(value)
+        return None if parts is None else self.digested(json_results.digest_parts(*parts, self.headed_task()))
 
     def offloaded(self) -> ToolResult:
         """Return code or prose as it is, or, where it is large or old, its pointer with a preview."""
-        is_large = len(encoded(self.text)) >= _OFFLOAD_BYTES
+        is_large = len(self.text.encode("utf-8", "surrogatepass")) >= _OFFLOAD_BYTES
         is_old = self.age_rounds >= _OFFLOADED_AFTER_ROUNDS and len(self.text) >= 2 * self.limits.min_chars
         pointer = self.offload() if is_large or is_old else None
         if pointer is None:
-            return self.result()
-        sample = self.sample()
+            return self.unchanged()
+        sample = sample_lines(self.text, self.task.query)
         budget = max(_MIN_TOKENS, min(self.task.budget_tokens, self.limits.max_tokens // _PREVIEW_SHARE))
         selection = KeptLines(sample, self.task._replace(budget_tokens=budget))
-        best = self.task.query.ranked(sample.texts, limit=_PREVIEW_MATCHES)
-        last = len(sample.texts)
+        best, lines = self.task.query.ranked(sample.texts, limit=_PREVIEW_MATCHES), range(len(sample.texts))
         for nth, index in enumerate(best):
             selection.add(index, reserve=selection.overdraft if nth < 3 else 0)
-        for index in (
-            *with_neighbours(best[:3], _PREVIEW_AROUND, within=range(last)),
-            *range(min(_PREVIEW_HEAD, last)),
-            *range(max(0, last - _PREVIEW_TAIL), last),
-        ):
+        near = with_neighbours(best[:3], _PREVIEW_AROUND, within=lines)
+        for index in (*near, *lines[:_PREVIEW_HEAD], *lines[-_PREVIEW_TAIL:]):
             selection.add(index)
         return self.shown(selection.digest("offloaded"), pointer)
 
     def both_ends(self, pointer: Pointer | None, limit: int) -> ToolResult:
         """Return two thirds of the room from the beginning of a result, one third from its end, in full characters."""
         pointer = pointer or self.offload()
-        data = encoded(self.original)
+        data = self.original.encode("utf-8", "surrogatepass")
         total = len(data)
         top = f"{pointer.text}\n" if pointer else ""
         around = f"{top}[{self.kind}: {total} of {total} bytes shown]\n\n{gap(total, 'bytes', total, total + 1)}\n"
         room = limit - len(around.encode("utf-8"))
         # Defusing adds a byte for each mark that it finds.
         room = max(0, room - data[:limit].count(b"[[") - data[-limit:].count(b"[["))
-        stop = border_before(data, room * 2 // 3)
-        start = border_after(data, max(stop, total - room // 3))
+        stop = border(data, room * 2 // 3, step=-1)
+        start = border(data, max(stop, total - room // 3))
         head, tail = (defused(part.decode("utf-8", "surrogatepass"), self.ours) for part in (data[:stop], data[start:]))
         omitted = start - stop
         text = f"{top}[{self.kind}: {total - omitted} of {total} bytes shown]\n{head}\n"
@@ -232,12 +178,9 @@ class _Job:
         """Return the pointer to the original result, if it is kept anywhere."""
         return None if self.memory is None else self.memory.offload(self.original, live=self.live, kind=self.kind)
 
-    def result(self, text: str | None = None, strategy: str = "unchanged") -> ToolResult:
-        """Return the result without loss: another text, or its own."""
-        if text is None:
-            text = self.text
-        after = self.tokens if text == self.text else self.task.counter(text)
-        return ToolResult(text, self.kind, strategy, self.tokens, after, 0, None)
+    def unchanged(self) -> ToolResult:
+        """Return the result as it is."""
+        return ToolResult(self.text, self.kind, "unchanged", self.tokens, self.tokens, 0, None)
 
     def shown(self, digest: Digest, pointer: Pointer | None) -> ToolResult:
         """Return a digest below its head line and its pointer."""
@@ -250,10 +193,10 @@ class _Job:
     def digested(self, digest: Digest | None) -> ToolResult:
         """Return a digest with the pointer to the original, or the result as it is where that saves too little."""
         if digest is None:
-            return self.result()
+            return self.unchanged()
         shown = self.shown(digest, None)
         if shown.tokens_after > _MAX_SHARE * self.tokens:
-            return self.result()
+            return self.unchanged()
         pointer = self.offload()
         return shown if pointer is None else self.shown(digest, pointer)
 
@@ -263,10 +206,6 @@ class _Job:
         if self.memory is not None:
             head += self.memory.pointer_to(self.text[:1_000], kind=self.kind).text
         return self.task._replace(budget_tokens=max(40, self.task.budget_tokens - self.task.counter(head)))
-
-    def sample(self) -> Lines:
-        """Return the lines that are read."""
-        return sample_lines(self.text, self.task.query, max_chars=_ANALYSED_CHARS)
 
 
 @with_suggestions()
@@ -299,8 +238,6 @@ class ToolResultCompressor:
     12:05:00 ERROR disk full
     """
 
-    __slots__ = ("_cache", "_counter", "_memory", "_strategies", "byte_limits", "max_tokens", "min_chars")
-
     def __init__(
         self,
         *,
@@ -317,7 +254,7 @@ class ToolResultCompressor:
         for name, limit in byte_limits.items():
             check_tokens(f"byte_limits[{name!r}]", limit, at_least=400)
         self.min_chars, self.max_tokens, self.byte_limits = min_chars, max_tokens, byte_limits
-        self._memory = working_memory
+        self.working_memory = working_memory
         # By text, tool, query, age and thread: the text to send (None: as it is), and the id of its pointer.
         self._cache: LruCache[Hashable, tuple[str | None, str | None]] = LruCache(max_entries=_MAX_RESULTS)
         self._strategies = dict(strategies or {})
@@ -325,11 +262,6 @@ class ToolResultCompressor:
         for name, strategy in self._strategies.items():
             if isinstance(strategy, str) and strategy not in KINDS:
                 raise ConfigError(f"the strategy of {name} must be a function or one of {', '.join(sorted(KINDS))}")
-
-    @property
-    def working_memory(self) -> WorkingMemory | ThreadMemories | None:
-        """The store of full results, or None."""
-        return self._memory
 
     def compress(
         self,
@@ -361,25 +293,24 @@ class ToolResultCompressor:
         check_type("tool_name", tool_name, str, None)
         check_type("query", query, str, None)
         check_tokens("age_rounds", age_rounds)
-        live = tuple(live)
         memory = memory_of(self, thread_id, tenant=tenant)
         with stage(TOOL_RESULT) as seen:
-            # The pointers that are ours: those the window shows, and those of the memory.
-            ours = frozenset(found for each in live if (found := pointer_id(each)) is not None)
-            ours |= memory.ids if memory else frozenset()
+            window = frozenset(found for each in live if (found := pointer_id(each)) is not None)
+            ours = window | memory.ids if memory else window
             safe = defused(text, ours)
             tokens = self._counter(safe)
             budget = min(self.max_tokens, max(_MIN_TOKENS, int(_SHARE * tokens)))
             task = Task(QueryMatcher(query), budget, self._counter)
-            job = _Job(text, safe, ours, tokens, memory, live, age_rounds, self, task)
+            job = _Job(text, safe, ours, tokens, memory, window, age_rounds, self, task)
             if tool_name in READING_TOOLS or job.is_compressed:
-                result = ToolResult(safe, "ours", "unchanged", tokens, tokens, 0, None)
+                job.kind = "ours"
+                result = job.unchanged()
             elif len(safe) < self.min_chars:
-                result = job.result()
+                result = job.unchanged()
             else:
                 result = job.compressed(self._strategies.get(tool_name or ""))
                 limit = self.byte_limits.get(tool_name or "")
-                if limit and len(encoded(result.text)) > limit:
+                if limit and len(result.text.encode("utf-8", "surrogatepass")) > limit:
                     result = job.both_ends(result.pointer, limit)
             seen.tell(lambda: {name: getattr(result, name) for name in ("strategy", "tokens_before", "tokens_after")})
         return result
@@ -388,20 +319,13 @@ class ToolResultCompressor:
         """Return the text of a tool message as the model gets to read it: the interface of ``compress_result``.
 
         It is cached for the next step of a run, as long as working memory has what its pointer points to.
-
-        Raises:
-            TypeError: an argument has the wrong type.
-            ConfigError: a name is empty.
         """
         check_type("message", message, Message)
         check_type("context", context, ResultContext)
-        from hashlib import sha256  # here, because a conversation that compresses nothing needs no digest
-
         memory = memory_of(self, context.thread_id, tenant=context.tenant)
         owner = None if memory is None else (context.tenant, context.thread_id)
-        digest = sha256(encoded(message.text)).digest()
         is_old = context.age_rounds >= _OFFLOADED_AFTER_ROUNDS
-        key = (digest, context.tool_name, context.query, is_old, owner)
+        key = (text_key(message.text), context.tool_name, context.query, is_old, owner)
         cached = self._cache.get(key)
         if cached is None or (cached[1] and memory and not memory.touch(cached[1])):
             # An id in the window may stand in a text of others: only those of this memory are pointers.

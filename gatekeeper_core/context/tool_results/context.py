@@ -46,9 +46,6 @@ def memory_of(owner: object, thread_id: str | None = None, *, tenant: str = "def
     """Return the working memory for a thread: ``owner`` itself, that of a compressor, or the thread's own; else None.
 
     A thread without a name has none of ``ThreadMemories``: all such threads would share it.
-
-    Raises:
-        ConfigError: a name is empty.
     """
     memory = getattr(owner, "working_memory", owner)
     if isinstance(memory, ThreadMemories):
@@ -77,26 +74,13 @@ class ThreadCompressor:
 class ToolResults:
     """The tool results of a conversation, with the context of each for a compressor.
 
-    Args:
-        messages: the conversation as it is now; read when a result is compressed, never changed.
-        compress: compresses a text.
-        query: the question.
-
     >>> messages = Message("user", "?"), Message("tool", "12:00:00", tool_call_id="a", name="now")
     >>> results = ToolResults(messages, lambda message, context: f"{context.tool_name} {message.text[:2]}")
     >>> results.smaller(1, messages[1]).text, results.smaller(0, messages[0])
     ('now 12', None)
     """
 
-    __slots__ = ("_compress", "_context", "_messages", "_read")
-
-    def __init__(
-        self,
-        messages: Sequence[Message],
-        compress: ResultCompressor,
-        *,
-        query: str = "",
-    ) -> None:
+    def __init__(self, messages: Sequence[Message], compress: ResultCompressor, *, query: str = "") -> None:
         self._compress = compress
         self._context = ResultContext(query=query or None)
         self._messages = tuple(messages)
@@ -110,13 +94,12 @@ class ToolResults:
 
         Raises:
             TypeError: the compressor returned no text.
-            Exception: whatever the compressor raises.
         """
         if message.role != "tool" or message.metadata.get(COMPRESSED):
             return None
         if self._read is None:
             live = dict.fromkeys(pointer for one in self._messages for pointer in pointers_in(one.text))
-            self._read = dict(_tool_names(self._messages)), live
+            self._read = _tool_names(self._messages), live
         names, live = self._read
         name = names.get(position)
         if name in READING_TOOLS:
@@ -136,22 +119,21 @@ class ToolResults:
         return replace(with_text(message, text), metadata={**message.metadata, COMPRESSED: True})
 
 
-def _tool_names(messages: Sequence[Message]) -> Iterator[tuple[int, str]]:
-    """Yield the position of each result whose tool is known, and that tool.
+def _tool_names(messages: Sequence[Message]) -> dict[int, str]:
+    """Return the tool of each result, where it is known, by the position of the result.
 
     A result answers a call of the assistant message before it: by its id, or by its place where ids are missing.
     """
+    names: dict[int, str] = {}
     by_id: dict[str, str] = {}
-    by_place: list[str] = []
-    answers = 0
+    in_order: Iterator[str] = iter(())
     for at, message in enumerate(messages):
         if message.role == "tool":
-            call_id = message.tool_call_id
-            placed = by_place[answers] if answers < len(by_place) and not (call_id and by_id) else ""
-            name = (by_id.get(call_id, "") if call_id else "") or placed or message.name
-            answers += 1
-            if name:
-                yield at, name
+            placed = next(in_order, None)
+            named = by_id.get(message.tool_call_id) if message.tool_call_id and by_id else placed
+            if name := named or message.name:
+                names[at] = name
         elif message.role != "system":
             by_id = {call.id: call.name for call in message.tool_calls if call.id}
-            by_place, answers = [call.name for call in message.tool_calls], 0
+            in_order = iter([call.name for call in message.tool_calls])
+    return names

@@ -6,7 +6,6 @@ Line numbers are 1-based and inclusive, in what a model reads and in what it req
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
 from typing import NamedTuple, TypeAlias
 
 from gatekeeper_core.context.tool_results.query_match import QueryMatcher
@@ -16,9 +15,7 @@ from gatekeeper_core.tokens import TokenCounter
 MARK = "…"
 """The beginning of every line that we write into a text of others to report an omission."""
 
-_LINE_CHARS = 600
-"""Characters from which a kept line is cut. Source: ours; the longest lines of common logs stay complete."""
-
+_LINE_CHARS = 600  # from which a kept line is cut. Source: ours; the longest lines of common logs stay complete
 _MIN_LINE_CHARS = 60
 _WINDOW_CHARS = 100
 _OVERDRAFT_TOKENS = 160
@@ -45,20 +42,25 @@ class Task(NamedTuple):
 
 
 class Lines(NamedTuple):
-    """Lines of a result in their order: those that were read, their numbers, and how many the result has."""
+    """Lines of a result in their order: those that were read, their numbers, and how many the result has.
+
+    ``what`` they are is a plural, ``first`` the number of the first one of the result.
+    """
 
     texts: Sequence[str]
     numbers: Sequence[int]
     total: int
+    what: str = "lines"
+    first: int = 1
 
     @classmethod
-    def of(cls, texts: Sequence[str]) -> Lines:
+    def of(cls, texts: Sequence[str], *, what: str = "lines") -> Lines:
         """Return all lines of a result, numbered from 1."""
-        return cls(texts, range(1, 1 + len(texts)), len(texts))
+        return cls(texts, range(1, 1 + len(texts)), len(texts), what)
 
     def at(self, indices: Sequence[int]) -> Lines:
         """Return the lines at some indices, of a result of as many lines."""
-        return Lines([self.texts[at] for at in indices], [self.numbers[at] for at in indices], self.total)
+        return self._replace(texts=[self.texts[at] for at in indices], numbers=[self.numbers[at] for at in indices])
 
 
 class Digest(NamedTuple):
@@ -83,7 +85,7 @@ DigestFunction: TypeAlias = Callable[[str, Task], "Digest | None"]
 
 
 class KeptLines:
-    """Lines that are kept as long as a budget goes, the most valuable first; ``what`` they are is a plural.
+    """Lines that are kept as long as a budget goes, the most valuable first.
 
     Attributes:
         kept: the kept lines by number.
@@ -91,11 +93,9 @@ class KeptLines:
         overdraft: how far below 0 they may go for failures and matches.
     """
 
-    def __init__(self, lines: Lines, task: Task, *, what: str = "lines", first: int = 1) -> None:
-        self._lines, self._task, self._what, self._first = lines, task, what, first
-        self._cost = cache(lambda line: task.counter(line + "\n"))  # a line that had no room may be tried again
-        self._gap_tokens = task.counter("\n" + gap(100, what, 1_000, 1_099))
-        self._shortens = False
+    def __init__(self, lines: Lines, task: Task) -> None:
+        self._lines, self._task = lines, task
+        self._gap_tokens = task.counter("\n" + gap(100, lines.what, 1_000, 1_099))
         self.kept: dict[int, str] = {}
         self.remaining = task.budget_tokens - self._gap_tokens
         self.overdraft = -max(_OVERDRAFT_TOKENS, task.budget_tokens // 2)
@@ -111,30 +111,26 @@ class KeptLines:
         gaps = self._gap_tokens * (1 - (number - 1 in self.kept) - (number + 1 in self.kept))
         if self.remaining - gaps < reserve:  # whatever the line costs
             return False
-        full = line = self._lines.texts[index]
+        line = self._lines.texts[index]
         if len(line) > _LINE_CHARS:
             line = self._task.cut(line, max(_MIN_LINE_CHARS, min(_LINE_CHARS, self.remaining)))
         line += note
-        cost = self._cost(line) + gaps
+        cost = self._task.counter(line + "\n") + gaps
         if self.remaining - cost < reserve:
             return False
         self.remaining -= cost
         self.kept[number] = line
-        self._shortens |= len(line) < len(full)
         return True
-
-    @property
-    def is_complete(self) -> bool:
-        """True if every line is kept unchanged."""
-        return len(self.kept) >= self._lines.total and not self._shortens
 
     def text(self) -> str:
         """Return the kept lines in their order, with a mark where some are missing."""
-        return "\n".join(with_gaps(self.kept, self._lines.total, what=self._what, first=self._first))
+        return "\n".join(with_gaps(self.kept, self._lines.total, what=self._lines.what, first=self._lines.first))
 
-    def digest(self, strategy: str) -> Digest:
-        """Return the kept lines as a digest."""
-        return Digest(self.text(), len(self.kept), self._lines.total, self._what, strategy)
+    def digest(self, strategy: str, *, below: str = "") -> Digest:
+        """Return the kept lines as a digest, with a text below them."""
+        return Digest(
+            "\n".join(filter(None, (self.text(), below))), len(self.kept), self._lines.total, self._lines.what, strategy
+        )
 
 
 def gap(count: int, what: str, first: int, last: int) -> str:
@@ -155,14 +151,12 @@ def with_gaps(kept: Mapping[int, str], total: int, *, what: str = "lines", first
     """
     shown: list[str] = []
     expected = first
-    for number in sorted(kept):
+    for number in (*sorted(kept), first + total):  # the last one is past the end
         if number > expected:
             shown.append(gap(number - expected, what, expected, number - 1))
-        shown.append(kept[number])
+        if number in kept:
+            shown.append(kept[number])
         expected = number + 1
-    last = first + total - 1
-    if expected <= last:
-        shown.append(gap(last - expected + 1, what, expected, last))
     return shown
 
 

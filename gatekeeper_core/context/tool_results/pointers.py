@@ -15,12 +15,10 @@ from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.fences import spoilt
 from gatekeeper_core.text import LazyPattern
 
-MIN_KEY_BYTES = 16
-"""Shortest session key. Source: ours; 128 bits, as many as nobody guesses."""
-
 COMPRESSED = "compressed"
 """The mark, in a message's metadata, of a text that a compressor wrote: pointers in it are ours. No text can set it."""
 
+_MIN_KEY_BYTES = 16  # 128 bits, as many as nobody guesses. Source: ours
 _ID_BITS = 80
 _PREVIEW_CHARS = 60
 _SCANNED_CHARS = 400  # of a text, for its preview
@@ -55,12 +53,12 @@ def check_key(key: object, *, name: str = "session_key") -> bytes:
 
     Raises:
         TypeError: it is not bytes.
-        ConfigError: it is shorter than ``MIN_KEY_BYTES``.
+        ConfigError: it is shorter than 16 bytes.
     """
     if not isinstance(key, bytes):
         raise TypeError(f"{name} must be bytes, got {type(key).__name__}")
-    if len(key) < MIN_KEY_BYTES:
-        raise ConfigError(f"{name} must be {MIN_KEY_BYTES} bytes or more: make one with secrets.token_bytes(32)")
+    if len(key) < _MIN_KEY_BYTES:
+        raise ConfigError(f"{name} must be {_MIN_KEY_BYTES} bytes or more: make one with secrets.token_bytes(32)")
     return key
 
 
@@ -84,8 +82,7 @@ def pointer_id(text: str) -> str | None:
     >>> pointer_id('see [[wm:abcdefghijklmnop]] type=log'), pointer_id(" abcdefghijklmnop "), pointer_id("../etc")
     ('abcdefghijklmnop', 'abcdefghijklmnop', None)
     """
-    found = _POINTER.search(text)
-    if found:
+    if found := _POINTER.search(text):
         return found[1]
     bare = text.strip().removeprefix("wm:") if len(text) < _SCANNED_CHARS else ""
     return bare if _ID.fullmatch(bare) else None
@@ -93,8 +90,6 @@ def pointer_id(text: str) -> str | None:
 
 def pointers_in(text: str) -> tuple[str, ...]:
     """Return the ids of all pointers in a text, each once, in their order."""
-    if "[[wm:" not in text:  # most texts: a tenth of the time
-        return ()
     return tuple(dict.fromkeys(match[1] for match in _POINTER.finditer(text)))
 
 
@@ -124,9 +119,6 @@ def one_line(text: str, *, max_chars: int = _PREVIEW_CHARS) -> str:
     >>> one_line('first\nsecond "line"\x00')
     "first second 'line'"
     """
-    flat = " ".join(text[:_SCANNED_CHARS].split())
-    if not flat.isprintable():  # only then is there a character to take out
-        shown = (char for char in text[:_SCANNED_CHARS] if char.isspace() or unicodedata.category(char)[0] != "C")
-        flat = " ".join("".join(shown).split())
-    flat = defused(flat.replace('"', "'"))
+    shown = (char for char in text[:_SCANNED_CHARS] if char.isspace() or unicodedata.category(char)[0] != "C")
+    flat = defused(" ".join("".join(shown).split()).replace('"', "'"))
     return flat if len(flat) <= max_chars and len(text) <= _SCANNED_CHARS else f"{flat[: max_chars - 1].rstrip()}…"

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from gatekeeper_core.context.tool_results.signals import in_lower_case, lowered
+from gatekeeper_core.context.tool_results.signals import in_lower_case
 from gatekeeper_core.selection.anchors import count_terms, query_terms, term_weight
 from gatekeeper_core.selection.prefilter import other_forms
 
@@ -32,8 +32,6 @@ class QueryMatcher:
     [1]
     """
 
-    __slots__ = ("_has_quantities", "_starts", "_terms")
-
     def __init__(self, query: str | None) -> None:
         terms = [term for term in query_terms(query) if term_weight(term) > _MIN_WEIGHT] if query else []
         self._terms = tuple(terms[:_MAX_TERMS])
@@ -49,7 +47,7 @@ class QueryMatcher:
 
     def places(self, line: str) -> list[int]:
         """Return where anchors may stand in a line, at most four places, those of the longest anchors first."""
-        low = lowered(line)
+        low = line.lower()
         return [min(low.find(start), len(line)) for start in self._starts if start in low][:4]
 
     def spans(self, text: str, *, limit: int) -> list[tuple[int, int]]:
@@ -57,7 +55,7 @@ class QueryMatcher:
 
         An anchor in more places than that is ignored: it says nothing.
         """
-        low = lowered(text) if self._starts else ""
+        low = text.lower()
         spans: list[tuple[int, int]] = []
         for start in self._starts:
             if low.count(start) <= limit - len(spans):
@@ -75,8 +73,7 @@ class QueryMatcher:
         starts = [start for start in self._starts if sum([start in low for low in sample]) <= most] or self._starts
         matches: dict[int, frozenset[str]] = {}
         document_frequency: Counter[str] = Counter()
-        before = 0
-        for lows, joined in in_lower_case(lines) if starts else ():
+        for before, lows, joined in in_lower_case(lines) if starts else ():
             here = [start for start in starts if start in joined]
             for index, low in enumerate(lows if here else (), before):
                 first = next((low.find(start) for start in here if start in low), None)
@@ -90,7 +87,6 @@ class QueryMatcher:
                 if terms:
                     matches[index] = terms
                     document_frequency.update(terms)
-            before += len(lows)
         idf = {term: math.log1p(len(lines) / count) for term, count in document_frequency.items()}
         return {
             index: math.fsum(term_weight(term) * idf[term] for term in self._terms if term in terms)

@@ -7,15 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from heapq import merge
-from itertools import chain, islice
+from itertools import accumulate, chain, islice, pairwise
 
 from gatekeeper_core.context.tool_results.digest import Lines, merged
-from gatekeeper_core.context.tool_results.formats.json_results import Table, parts_of
+from gatekeeper_core.context.tool_results.formats.json_results import Parts, Table, parts_of
 from gatekeeper_core.context.tool_results.formats.json_text import JsonValue, read_json, read_json_at
 from gatekeeper_core.context.tool_results.formats.templates import masked
 from gatekeeper_core.context.tool_results.query_match import QueryMatcher
 from gatekeeper_core.context.tool_results.signals import failure_places
 from gatekeeper_core.text import LazyPattern
+
+ANALYSED_CHARS = 600_000
+"""Of a longer result only so much is read. Source: ours."""
 
 _SAMPLES = 24
 _HITS = 2_000
@@ -32,7 +35,7 @@ _MISSES = 24  # places that begin no object: from so many more than objects on, 
 _STATUS = LazyPattern(r"5[0-9]{2}(?<![\w.-]...)(?![\w.-])")  # maybe of HTTP; the columns tell when the row is read
 
 
-def sample_lines(text: str, query: QueryMatcher, *, max_chars: int) -> Lines:
+def sample_lines(text: str, query: QueryMatcher, *, max_chars: int = ANALYSED_CHARS) -> Lines:
     """Return all lines of a text, or of one that is longer than ``max_chars`` those worth reading.
 
     A text of few, very long lines comes back in full: each of its lines is cut where it is shown.
@@ -55,18 +58,14 @@ def sample_lines(text: str, query: QueryMatcher, *, max_chars: int) -> Lines:
         if room < 0:
             break
         spans.append((start, stop))
-    texts: list[str] = []
-    numbers: list[int] = []
     pieces = merged(spans, joins=1)
+    texts = [text[start:stop].split("\n") for start, stop in pieces]
     before = _counts_before(text, "\n", [start for start, _ in pieces])
-    for (start, stop), count in zip(pieces, before, strict=True):
-        lines = text[start:stop].split("\n")
-        texts += lines
-        numbers += range(count + 1, count + 1 + len(lines))
-    return Lines(texts, numbers, total)
+    numbers = (range(count + 1, count + 1 + len(lines)) for count, lines in zip(before, texts, strict=True))
+    return Lines(list(chain(*texts)), list(chain(*numbers)), total)
 
 
-def sample_rows(text: str, query: QueryMatcher, *, max_chars: int) -> tuple[Table, list[tuple[str, JsonValue]]] | None:
+def sample_rows(text: str, query: QueryMatcher, *, max_chars: int = ANALYSED_CHARS) -> Parts | None:
     """Return some of the objects that a long JSON text consists of, and the values beside them; None for other texts.
 
     The objects begin with the same key: those of a list, of JSON lines, or of a list or a map inside of an object. A
@@ -74,12 +73,11 @@ def sample_rows(text: str, query: QueryMatcher, *, max_chars: int) -> tuple[Tabl
     are plain values, with their paths.
 
     >>> text = '{"total": 9, "rows": [%s], "next": null}' % ", ".join(['{"id": 1}'] * 9)
-    >>> table, around = sample_rows(text, QueryMatcher(None), max_chars=100)
+    >>> [table], around = sample_rows(text, QueryMatcher(None), max_chars=100)
     >>> table.path, table.total, around
     ('rows[]', 9, [('total', '9'), ('next', None)])
     """
-    layout = _layout(text)
-    if layout is None:
+    if (layout := _layout(text)) is None:
         return None
     path, opening, list_at = layout
     rows: dict[int, dict[str, JsonValue]] = {}
@@ -125,7 +123,7 @@ def sample_rows(text: str, query: QueryMatcher, *, max_chars: int) -> tuple[Tabl
     last = read_json_at(text, text.rfind(opening)) if path and list_at >= 0 else None
     around = read_json(f"{text[:list_at]}[{text[last[1] :]}") if last else None  # the value without its list
     values = [(at, value) for at, value in parts_of(around)[1] if value != []] if around else []
-    return Table(path, [rows[place] for place in places], numbers, total), values
+    return [Table(path, [rows[place] for place in places], numbers, total)], values
 
 
 def _layout(text: str) -> tuple[str, str, int] | None:
@@ -181,10 +179,4 @@ def _failures(text: str, span_of: Callable[[int], tuple[int, int]]) -> Iterable[
 
 def _counts_before(text: str, mark: str, places: Iterable[int]) -> list[int]:
     """Return how often a mark occurs before each of some places, which ascend."""
-    counts: list[int] = []
-    count = seen = 0
-    for place in places:
-        count += text.count(mark, seen, place)
-        counts.append(count)
-        seen = place
-    return counts
+    return list(accumulate(text.count(mark, start, stop) for start, stop in pairwise([0, *places])))

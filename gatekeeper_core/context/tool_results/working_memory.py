@@ -7,15 +7,13 @@
 
     secret · tenant · thread ──HMAC-SHA256──> session key ──> working memory: a scope and ids of its own
 
-Ids and the scope come from the session key: with one key for each thread of each tenant, no thread can read or probe
-the texts of another one.
+With one session key for each thread of each tenant, no thread can read or probe the texts of another one.
 """
 
 from __future__ import annotations
 
 import os
 from bisect import bisect_right
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from threading import RLock
@@ -32,8 +30,6 @@ from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 from gatekeeper_core.truncation import truncate_to_tokens
 
 READ_TOOL_NAME = "read_working_memory"
-"""The tool with which agents read working memory."""
-
 RECALL_TOOL_NAME = "recall_earlier"
 """The tool with which agents read earlier turns; see :mod:`gatekeeper_core.context.history.recall`."""
 
@@ -50,9 +46,8 @@ READ_TOOL_DESCRIPTION = (
     "Read a part of a long tool result that was put aside. `pointer` is the [[wm:...]] mark that stands in its place. "
     "Give `query` (words to look for), or `first_line` and `last_line`."
 )
-QUOTA_BYTES = 64 * 1024 * 1024
-"""Size limit of all texts of one memory. Source: ours."""
 
+_QUOTA_BYTES = 64 * 1024 * 1024  # of all texts of one memory. Source: ours
 _KEY_LABEL = b"gatekeeper session key"
 _SCOPE_LABEL = b"gatekeeper working memory scope"
 _MATCHES = 20
@@ -73,11 +68,6 @@ class Reading(NamedTuple):
     text: str
     found: bool
     complete: bool
-
-
-class _Entry(NamedTuple):
-    size_bytes: int
-    used_at: float
 
 
 @with_suggestions()
@@ -112,7 +102,7 @@ class WorkingMemory:
         self,
         blobs: BlobStore,
         session_key: bytes,
-        quota_bytes: int = QUOTA_BYTES,
+        quota_bytes: int = _QUOTA_BYTES,
         *,
         ttl_seconds: float | None = None,
         clock: Callable[[], float] | None = None,
@@ -127,19 +117,18 @@ class WorkingMemory:
         self._counter = checked_counter(token_counter)
         self._scope = keyed_id(self._key, _SCOPE_LABEL)
         self._lock = RLock()
-        self._entries: OrderedDict[str, _Entry] = OrderedDict()  # the one used longest ago first
+        self._used_at: dict[str, float] = {}  # by id, the one used longest ago first
         self._catch_up()
 
     def __contains__(self, pointer: object) -> bool:
         """Return whether a text is kept under this id now, which is no use of it."""
-        with self._lock:
-            return pointer in self._entries
+        return pointer in self._used_at
 
     @property
     def ids(self) -> frozenset[str]:
-        """Ids of the texts, as of the last lookup of an unknown id."""
+        """Ids of the texts, with those of other processes as of the last text that was offloaded here."""
         with self._lock:
-            return frozenset(self._entries)
+            return frozenset(self._used_at)
 
     @property
     def used_bytes(self) -> int:
@@ -147,11 +136,7 @@ class WorkingMemory:
         return self._blobs.used_bytes(self._scope)
 
     def pointer_to(self, text: str, *, kind: str = "text") -> Pointer:
-        """Return the pointer of a text in this thread, whether or not the text is stored.
-
-        Raises:
-            TypeError: an argument is not a str.
-        """
+        """Return the pointer of a text in this thread, whether or not the text is stored."""
         data = encoded(text)
         check_str("kind", kind)
         word = "".join(char for char in kind if char.isascii() and (char.isalnum() or char in "-_"))[:32]
@@ -164,39 +149,32 @@ class WorkingMemory:
             text: the text, lone surrogates too.
             live: ids or texts with pointers in the prompt; their targets are never evicted.
             kind: what the text is, for the pointer.
-
-        Raises:
-            TypeError: an argument has the wrong type.
         """
         pointer = self.pointer_to(text, kind=kind)
         pinned = {found for each in live if (found := pointer_id(each)) is not None}
         with self._lock:
-            if self.touch(pointer.id):  # a pointer is only given out for a text that can be read
-                return pointer
-            limit = float("-inf") if self._ttl_seconds is None else self._clock() - self._ttl_seconds
-            free = [found for found in self._entries if found not in pinned]
-            free.sort(key=lambda found: self._entries[found].used_at >= limit)
-            used = pointer.size_bytes + sum(entry.size_bytes for entry in self._entries.values())
-            fits = used - sum(self._entries[found].size_bytes for found in free) <= self._quota_bytes
-            for found in free:
-                is_expired = self._entries[found].used_at < limit
-                if not is_expired and (used <= self._quota_bytes or not fits):
-                    break
-                self._blobs.delete(self._scope, found)
-                used -= self._entries.pop(found).size_bytes
-            if not fits:
-                return None
-            self._blobs.put(self._scope, pointer.id, encoded(text))
-            self._use(pointer.id, pointer.size_bytes)
+            sizes = self._catch_up()
+            if pointer.id not in sizes:
+                limit = float("-inf") if self._ttl_seconds is None else self._clock() - self._ttl_seconds
+                free = [found for found in self._used_at if found not in pinned]
+                free.sort(key=lambda found: self._used_at[found] >= limit)
+                used = pointer.size_bytes + sum(sizes.values())
+                fits = used - sum(sizes[found] for found in free) <= self._quota_bytes
+                for found in free:
+                    if self._used_at[found] >= limit and (used <= self._quota_bytes or not fits):
+                        break
+                    self._blobs.delete(self._scope, found)
+                    del self._used_at[found]
+                    used -= sizes[found]
+                if not fits:
+                    return None
+                self._blobs.put(self._scope, pointer.id, encoded(text))
+            self._use(pointer.id)
         return pointer
 
     def load(self, pointer: str) -> str | None:
-        """Return a full stored text, or None; for programs, not for models.
-
-        Raises:
-            TypeError: ``pointer`` is not a str.
-        """
-        data = self._get(pointer_id(check_str("pointer", pointer)))
+        """Return a full stored text, or None; for programs, not for models."""
+        data = self._get(pointer)
         return None if data is None else data.decode("utf-8", "surrogatepass")
 
     def read(
@@ -226,9 +204,8 @@ class WorkingMemory:
             TypeError: an argument has the wrong type.
         """
         check_tokens("budget_tokens", budget_tokens, at_least=1)
-        for name, value in (("start", start), ("end", end)):
-            if value is not None:
-                check_tokens(name, value)
+        check_tokens("start", start or 0)
+        check_tokens("end", end or 0)
         check_type("query", query, str, None)
         if lines is not None:
             if len(lines) != 2:
@@ -237,13 +214,13 @@ class WorkingMemory:
             check_tokens("lines[1]", lines[1], at_least=lines[0])
         if sum((start is not None or end is not None, lines is not None, query is not None)) > 1:
             raise ConfigError("choose one: bytes (start, end), lines or query")
-        data = self._get(pointer_id(check_str("pointer", pointer)))
+        data = self._get(pointer)
         if data is None:
             unknown = truncate_to_tokens(UNKNOWN_POINTER, budget_tokens, token_counter=self._counter)
             return Reading(unknown, False, False)
         if lines is None and query is None:
-            begin = border_after(data, start or 0)
-            stop = max(begin, border_before(data, len(data) if end is None else end))
+            begin = border(data, start or 0)
+            stop = max(begin, border(data, len(data) if end is None else min(end, len(data)), step=-1))
             return self._read_bytes(data[begin:stop], begin, len(data), budget_tokens)
         text = data.decode("utf-8", "surrogatepass")
         numbered = dict(enumerate(text.split("\n"), 1))
@@ -271,10 +248,6 @@ class WorkingMemory:
         """Return the text for a tool call, whatever numbers the model passes.
 
         A query goes before line numbers; without either it is the beginning of the text.
-
-        Raises:
-            ConfigError: ``budget_tokens`` is below 1.
-            TypeError: an argument has the wrong type.
         """
         if query:
             return self.read(pointer, query=query, budget_tokens=budget_tokens).text
@@ -284,40 +257,40 @@ class WorkingMemory:
 
     def touch(self, pointer: str) -> bool:
         """Return whether a text is kept under a pointer, which counts as a use."""
-        return self._get(pointer_id(pointer), 0) is not None
+        return self._get(pointer, 0) is not None
 
     def clear(self) -> None:
         """Delete all texts of this thread."""
         with self._lock:
             self._blobs.delete(self._scope)
-            self._entries.clear()
+            self._used_at.clear()
 
-    def _catch_up(self) -> None:
-        """Make the entries those of the store, which other processes use as well; new ones count as used now."""
-        stored = {record.id: record.size_bytes for record in self._blobs.records(self._scope)}
-        for gone in [found for found in self._entries if found not in stored]:
-            del self._entries[gone]
-        for found, size_bytes in stored.items():
-            if found not in self._entries:
-                self._use(found, size_bytes)
+    def _catch_up(self) -> dict[str, int]:
+        """Return the sizes of all texts by id; what other processes have stored since counts as used now."""
+        sizes = dict(self._blobs.records(self._scope))
+        for gone in self._used_at.keys() - sizes.keys():
+            del self._used_at[gone]
+        for found in sizes:
+            if found not in self._used_at:
+                self._use(found)
+        return sizes
 
-    def _use(self, found: str, size_bytes: int) -> None:
-        self._entries[found] = _Entry(size_bytes, self._clock())
-        self._entries.move_to_end(found)
+    def _use(self, found: str) -> None:
+        self._used_at.pop(found, None)
+        self._used_at[found] = self._clock()
 
-    def _get(self, found: str | None, end: int | None = None) -> bytes | None:
-        """Return a text, up to a byte, by its id, which is used now; None if the store has none."""
+    def _get(self, pointer: str, end: int | None = None) -> bytes | None:
+        """Return a text, up to a byte, which is used now; None if the store has none."""
+        found = pointer_id(check_str("pointer", pointer))
+        if found is None:
+            return None
         with self._lock:
-            if found not in self._entries:
-                self._catch_up()
-            if found is None or found not in self._entries:
-                return None
             try:
                 data = self._blobs.get(self._scope, found, 0, end)
-            except KeyError:  # another process made room
-                del self._entries[found]
+            except KeyError:  # it never was, or another process made room
+                self._used_at.pop(found, None)
                 return None
-            self._use(found, self._entries[found].size_bytes)
+            self._use(found)
             return data
 
     def _read_bytes(self, data: bytes, begin: int, total: int, budget_tokens: int) -> Reading:
@@ -349,17 +322,15 @@ class WorkingMemory:
 
         counts = range(1, len(numbers) + 1)
         fitting = bisect_right(counts, budget_tokens, key=lambda count: self._counter(first_ones(count)))
-        complete = fitting == len(numbers)
         text = first_ones(fitting)
-        if not fitting and not complete:
-            text, first = head, numbers[0]
-            limit = len(kept[first])
-            while limit > 1:
+        if numbers and not fitting:
+            text, limit = head, len(kept[numbers[0]]) // 2
+            while limit and text == head:
+                cut = rendered({numbers[0]: shortened(kept[numbers[0]], limit)})
+                text = cut if self._counter(cut) <= budget_tokens else head
                 limit //= 2
-                cut = rendered({first: shortened(kept[first], limit)})
-                if self._counter(cut) <= budget_tokens:
-                    return Reading(cut, True, False)
-        return Reading(truncate_to_tokens(text, budget_tokens, token_counter=self._counter), True, complete)
+        shown = truncate_to_tokens(text, budget_tokens, token_counter=self._counter)
+        return Reading(shown, True, fitting == len(numbers))
 
 
 @with_suggestions()
@@ -374,10 +345,7 @@ class ThreadMemories:
             them; any other ``BlobStore`` keeps them until they are cleared.
         secret: all session keys are derived from it, 16 bytes or more (``secrets.token_bytes(32)``). Keep it: no text
             is found with a different one.
-        quota_bytes: size limit of all texts of one thread, at least 1.
-        ttl_seconds: texts unused for longer may be evicted first; None keeps them until room is needed.
-        clock: returns the time in seconds; needed with ``ttl_seconds``.
-        token_counter: counts readings; None: the library's own.
+        quota_bytes, ttl_seconds, clock, token_counter: as of ``WorkingMemory``, for each thread.
         max_ready: number of cached memories, at least 1. Source: ours; each takes a few hundred bytes for every text
             that it stores.
 
@@ -399,7 +367,7 @@ class ThreadMemories:
         blobs: BlobStore | Store,
         secret: bytes,
         *,
-        quota_bytes: int = QUOTA_BYTES,
+        quota_bytes: int = _QUOTA_BYTES,
         ttl_seconds: float | None = None,
         clock: Callable[[], float] | None = None,
         token_counter: TokenCounter | None = None,
@@ -425,38 +393,21 @@ class ThreadMemories:
             ConfigError: a name is empty.
             TypeError: a name is not a str.
         """
-        key = session_key(self._secret, thread_id, tenant=tenant)
-        name = (tenant, thread_id, os.getpid())  # one that was in use at a fork stays locked for ever
-        memory = self._ready.get(name)
+        for what, name in (("tenant", tenant), ("thread_id", thread_id)):
+            if not check_str(what, name):
+                raise ConfigError(f"{what} must not be empty: unnamed threads would share one memory")
+        place = (tenant, thread_id, os.getpid())  # a memory that was in use at a fork stays locked for ever
+        memory = self._ready.get(place)
         if memory is None:
+            import hmac  # here, with what it loads, because most conversations put nothing aside
+
+            # A key of its own for each use of a secret, as in RFC 5869; HMAC-SHA256 as in RFC 2104; the form is ours:
+            # a name after its length, so that no two pairs of names are written alike.
+            sized = (len(name).to_bytes(8, "big") + name for name in map(encoded, (tenant, thread_id)))
+            key = hmac.digest(self._secret, _KEY_LABEL + b"".join(sized), "sha256")
             memory = self._make(thread_blobs(self._blobs, tenant, thread_id), key)
-            self._ready.put(name, memory)
+            self._ready.put(place, memory)
         return memory
-
-
-def session_key(secret: bytes, thread_id: str, *, tenant: str = "default") -> bytes:
-    """Return the session key of a thread, 32 bytes, for whoever holds the secret of 16 bytes or more.
-
-    HMAC-SHA256 over a label, then the tenant and the thread in UTF-8, each after its length in eight bytes: so no two
-    pairs of names are written alike.
-
-    Raises:
-        ConfigError: the secret is too short, or a name is empty.
-        TypeError: an argument has the wrong type.
-
-    Source: HMAC as in RFC 2104; a key of its own for each use of a secret as in RFC 5869; the form is ours.
-    """
-    import hmac  # here, with what it loads, because most conversations put nothing aside
-
-    check_key(secret, name="secret")
-    written = [_KEY_LABEL]
-    for what, name in (("tenant", tenant), ("thread_id", thread_id)):
-        check_str(what, name)
-        if not name:
-            raise ConfigError(f"{what} must not be empty: unnamed threads would share one memory")
-        data = name.encode("utf-8", "surrogatepass")
-        written += [len(data).to_bytes(8, "big"), data]
-    return hmac.digest(secret, b"".join(written), "sha256")
 
 
 def encoded(text: object) -> bytes:
@@ -464,32 +415,18 @@ def encoded(text: object) -> bytes:
     return check_str("text", text).encode("utf-8", "surrogatepass")
 
 
-def border_after(data: bytes, at: int) -> int:
-    """Return the first border between two characters of UTF-8 at or after a byte.
+def border(data: bytes, at: int, *, step: int = 1) -> int:
+    """Return the border between two characters of UTF-8 next to a byte, at or after it, or before it with -1.
 
-    >>> border_after("é!".encode(), 1), border_before("é!".encode(), 1)
+    >>> border("é!".encode(), 1), border("é!".encode(), 1, step=-1)
     (2, 0)
     """
     while at < len(data) and data[at] & 0xC0 == 0x80:
-        at += 1
-    return at
-
-
-def border_before(data: bytes, at: int) -> int:
-    """Return the last border between two characters of UTF-8 at or before a byte."""
-    at = min(at, len(data))
-    while 0 < at < len(data) and data[at] & 0xC0 == 0x80:
-        at -= 1
+        at += step
     return at
 
 
 def _check_limits(quota_bytes: int, ttl_seconds: float | None, clock: Callable[[], float] | None) -> None:
-    """Check the quota and the time to live of a working memory.
-
-    Raises:
-        ConfigError: a limit is out of range, or a time to live comes without a clock.
-        TypeError: ``quota_bytes`` is not an int.
-    """
     check_tokens("quota_bytes", quota_bytes, at_least=1)
     if ttl_seconds is not None and (clock is None or not ttl_seconds > 0):
         raise ConfigError("ttl_seconds must be above 0 and needs clock=time.monotonic or another clock")

@@ -6,17 +6,10 @@ from itertools import pairwise
 
 import pytest
 
-from gatekeeper_core.context.tool_results.formats.json_results import Table
-from gatekeeper_core.context.tool_results.formats.json_text import JsonValue, read_json, write_json
+from gatekeeper_core.context.tool_results.formats.json_text import read_json, write_json
 from gatekeeper_core.context.tool_results.query_match import QueryMatcher
 from gatekeeper_core.context.tool_results.sampling import sample_lines, sample_rows
 from tests.case_files import from_file
-
-
-def rows_in(text: str, matcher: QueryMatcher, *, max_chars: int) -> tuple[Table, list[tuple[str, JsonValue]]]:
-    read = sample_rows(text, matcher, max_chars=max_chars)
-    assert read is not None
-    return read
 
 
 @from_file("query", "line")
@@ -40,6 +33,8 @@ def test_what_is_no_list_of_objects_has_no_rows(text: str) -> None:
 def test_rows_that_are_too_deep_are_no_rows() -> None:
     deep = '{"id": ' * 80 + '"E-77 failed"' + "}" * 80
     text = "[" + ", ".join([f'{{"id": {at}}}' for at in range(900)] + [deep] + ['{"id": "end"}']) + "]"
-    sample, _ = rows_in(text, QueryMatcher("E-77"), max_chars=100_000)
+    read = sample_rows(text, QueryMatcher("E-77"), max_chars=100_000)
+    assert read is not None
+    [sample], _ = read
     assert [row["id"] for row in sample.rows[:900]] == [str(at) for at in range(900)]
     assert all(read_json(write_json(row)) == row for row in sample.rows)

@@ -11,12 +11,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gatekeeper_core.context.tool_results.working_memory import (
-    UNKNOWN_POINTER,
-    ThreadMemories,
-    WorkingMemory,
-    session_key,
-)
+from gatekeeper_core.context.tool_results.pointers import keyed_id
+from gatekeeper_core.context.tool_results.working_memory import UNKNOWN_POINTER, ThreadMemories, WorkingMemory
 from gatekeeper_core.errors import ForgottenError
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from gatekeeper_core.storage.sqlite import SQLiteStore
@@ -60,8 +56,9 @@ def test_no_id_of_a_thread_opens_anything_in_another_one(
 def test_session_keys_stay_the_same_from_version_to_version() -> None:
     """What a store holds is found again only with the very same keys."""
     written = b"gatekeeper session key" + bytes([0] * 7 + [7]) + b"default" + bytes([0] * 7 + [2]) + b"t1"
-    assert session_key(SECRET, "t1") == hmac.new(SECRET, written, "sha256").digest()
-    assert session_key(b"0123456789abcdef", "t1", tenant="租户").hex()[:8] == "fc4e3ec0"
+    key = hmac.new(SECRET, written, "sha256").digest()
+    assert memories_of().of("t1").pointer_to("text").id == keyed_id(key, b"text")
+    assert memories_of().of("t1", tenant="租户").pointer_to("text").id == "tyu4zu7wg2kl24gr"
 
 
 def test_a_thread_has_one_memory_and_finds_its_texts_after_a_restart() -> None:

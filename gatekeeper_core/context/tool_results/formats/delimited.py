@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 
 from gatekeeper_core.context.tool_results.digest import Digest, Lines, Task
-from gatekeeper_core.context.tool_results.formats.rows import columns_of_cells, select_rows, summary_of
+from gatekeeper_core.context.tool_results.formats.lines import digest_lines
+from gatekeeper_core.context.tool_results.formats.rows import columns_of_texts, select_rows, summary_of
 from gatekeeper_core.context.tool_results.signals import is_status_column
 
 _ALIGNED = "  "  # columns that are filled up with spaces
@@ -31,8 +33,6 @@ def delimiter_of(lines: Sequence[str]) -> str | None:
         return " "
     least = _AGREEING * len(sample)
     for delimiter in _DELIMITERS:
-        if sum(1 for line in sample if delimiter in line or (delimiter == _ALIGNED and "\t" in line)) < least:
-            continue
         widths = Counter(len(split_row(line, delimiter)) for line in sample)
         width, agreeing = widths.most_common(1)[0]
         head = split_row(sample[0], delimiter)
@@ -69,36 +69,29 @@ def split_row(line: str, delimiter: str) -> list[str]:
         return [cell.strip() for cell in line.replace("\t", _ALIGNED).split(_ALIGNED) if cell.strip()]
     if '"' not in line:
         return line.split(delimiter)
-    cells: list[str] = []
-    start, quoted = 0, False
-    for at, char in enumerate(line):
-        if char == '"':
-            quoted = not quoted
-        elif char == delimiter and not quoted:
-            cells.append(line[start:at].strip('"'))
-            start = at + 1
-    cells.append(line[start:].strip('"'))
-    return cells
+    cells = re.findall(rf'(?:^|{re.escape(delimiter)})((?:[^"{re.escape(delimiter)}]+|"[^"]*(?:"|\Z))*)', line)
+    return [cell.strip('"') for cell in cells]
 
 
-def digest_delimited(lines: Lines, task: Task) -> Digest | None:
-    """Return a digest of the lines of a table, the head first, or None if the lines are not a table."""
+def digest_delimited(lines: Lines, task: Task) -> Digest:
+    """Return a digest of the lines of a table, the head first; of lines that are no table that of a log."""
     texts = lines.texts
     delimiter = delimiter_of(texts)
     if delimiter is None:
-        return None
+        return digest_lines(lines, task)
     fields_at = _fields_line(texts)
     top = fields_at or 0
     body = [at for at in range(top + 1, len(texts)) if texts[at].strip()]
     if fields_at is not None:
         body = [at for at in body if not texts[at].startswith("#")]
-    columns = columns_of_cells(_names(texts[top], delimiter), [split_row(texts[at], delimiter) for at in body])
-    summary = summary_of(columns)
-    if task.counter(summary) > task.budget_tokens // 6:
-        summary = ""
-    head = texts[top][:_HEAD_CHARS]
+    rows = [split_row(texts[at], delimiter) for at in body]
+    names = _names(texts[top], delimiter)
+    names += [f"column {at + 1}" for at in range(len(names), max(map(len, rows), default=0))]
+    filled = ({name: text.strip() for name, text in zip(names, row, strict=False) if text} for row in rows)
+    found = columns_of_texts(filled)
+    columns = {name: found[name] for name in names if name in found}
+    head, summary = texts[top][:_HEAD_CHARS], summary_of(columns, task)
     room_tokens = task.budget_tokens - task.counter(f"{head}\n{summary}\n")
     selection = select_rows(lines.at(body), columns, task._replace(budget_tokens=room_tokens))
     selection.kept[lines.numbers[top]] = head
-    digest = selection.digest("rows")
-    return digest._replace(text=f"{digest.text}\n{summary}") if summary else digest
+    return selection.digest("rows", below=summary)

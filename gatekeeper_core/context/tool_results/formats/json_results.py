@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from gatekeeper_core.context.tool_results.digest import MARK, Digest, KeptLines, Lines, Task, shortened
 from gatekeeper_core.context.tool_results.formats import json_text
@@ -37,6 +38,10 @@ class Table(NamedTuple):
     total: int | None = None
 
 
+Parts: TypeAlias = tuple[list[Table], list[tuple[str, JsonValue]]]
+"""The tables of a value, and its plain values by their paths."""
+
+
 def read_any_json(text: str) -> dict[str, JsonValue] | list[JsonValue] | None:
     """Return the object or the list of a JSON text, or the list of objects of one with an object on each line."""
     value = read_json(text)
@@ -56,39 +61,33 @@ def lossless_json(value: JsonValue) -> str:
     """Return the value in the table form where it is a list of objects and that is shorter, else on one line."""
     plain = write_json(value)
     if isinstance(value, list) and len(value) >= _MIN_ROWS and all(isinstance(row, dict) for row in value):
-        table = json_text.write_table(value)  # type: ignore[arg-type]
-        return table if len(table) < len(plain) else plain
+        return min(plain, json_text.write_table(value), key=len)  # type: ignore[arg-type]
     return plain
 
 
-def parts_of(value: JsonValue) -> tuple[list[Table], list[tuple[str, JsonValue]]]:
+def parts_of(value: JsonValue) -> Parts:
     """Return the tables of a value, and its plain values by their paths."""
-    tables: dict[str, Table] = {}
+    tables: dict[str, list[dict[str, JsonValue]]] = {}
     plain: list[tuple[str, JsonValue]] = []
 
     def collect(value: JsonValue, path: str) -> None:
         dotted = f"{path}." if path else ""
-        if isinstance(value, dict) and _is_map(value):
-            path = f"{dotted}*"
-            rows = [{"key": key, **_as_row(child)} for key, child in value.items()]
-        elif isinstance(value, dict) and value:
+        if isinstance(value, dict) and value and not _is_map(value):
             for key, child in value.items():
                 collect(child, dotted + json_text.key_text(key))
-            return
+        elif isinstance(value, dict) and value:
+            rows = ({"key": key, **_as_row(child)} for key, child in value.items())
+            tables.setdefault(f"{dotted}*", []).extend(rows)
         elif isinstance(value, list) and _has_rows(value) and _only_wraps(value):
             for child in value:
                 collect(child, f"{path}[]")
-            return
         elif isinstance(value, list) and (_has_rows(value) or len(value) >= _MAP_KEYS):
-            path = f"{path}[]"
-            rows = list(map(_as_row, value))
+            tables.setdefault(f"{path}[]", []).extend(map(_as_row, value))
         else:
             plain.append((path, value))
-            return
-        tables.setdefault(path, Table(path, [])).rows.extend(rows)
 
     collect(value, "")
-    return list(tables.values()), plain
+    return [Table(path, rows) for path, rows in tables.items()], plain
 
 
 def _as_row(value: JsonValue) -> dict[str, JsonValue]:
@@ -97,10 +96,7 @@ def _as_row(value: JsonValue) -> dict[str, JsonValue]:
 
 def _is_map(value: dict[str, JsonValue]) -> bool:
     """Return whether an object is a list by another name: many keys, and most values objects or plain values alike."""
-    if len(value) < _MAP_KEYS:
-        return False
-    kinds = [type(child) for child in value.values()]
-    return max(kinds.count(kind) for kind in set(kinds)) >= 0.8 * len(kinds)
+    return len(value) >= _MAP_KEYS and max(Counter(map(type, value.values())).values()) >= 0.8 * len(value)
 
 
 def _has_rows(value: Sequence[JsonValue]) -> bool:
@@ -109,27 +105,20 @@ def _has_rows(value: Sequence[JsonValue]) -> bool:
 
 def _only_wraps(value: Sequence[JsonValue]) -> bool:
     """Return whether the objects of a list hold little more than further lists of objects."""
-    own = inner = 0
-    for row in value:
-        for child in (flat(row) if isinstance(row, dict) else {}).values():
-            if isinstance(child, list) and len(child) >= _MIN_ROWS and _has_rows(child):
-                inner += 1
-            else:
-                own += 1
-    return inner > 0 and own <= inner
+    children = [child for row in value if isinstance(row, dict) for child in flat(row).values()]
+    inner = sum(isinstance(child, list) and len(child) >= _MIN_ROWS and _has_rows(child) for child in children)
+    return 0 < len(children) <= 2 * inner
 
 
 def digest_parts(tables: Sequence[Table], plain: Sequence[tuple[str, JsonValue]], task: Task) -> Digest:
     """Return a digest of tables, as the rows of each that matter, and of values by their paths, within one budget."""
     room_tokens = task.budget_tokens
     texts: list[str] = []
-    shown = total = 0
+    shown = 0
     if plain:
         text, shown = _plain_text(plain, task._replace(budget_tokens=room_tokens // 2 if tables else room_tokens))
-        total = len(plain)
         room_tokens -= task.counter(text)
         texts.append(text)
-    total += sum(table.total or len(table.rows) for table in tables)
     # Of many tables those with a failure first; else the smallest: what it leaves of its share goes to the others.
     calm = set(range(len(tables)))
     if len(tables) > _MANY_TABLES:
@@ -145,6 +134,7 @@ def digest_parts(tables: Sequence[Table], plain: Sequence[tuple[str, JsonValue]]
     texts += [written[at] for at in sorted(written)]
     if len(written) < len(tables):
         texts.append(f"{MARK} {len(tables) - len(written)} tables omitted")
+    total = len(plain) + sum(table.total or len(table.rows) for table in tables)
     what = "rows" if tables else "values"
     return Digest("\n".join(texts), shown, total, what, what)
 
@@ -154,12 +144,11 @@ def _plain_text(plain: Sequence[tuple[str, JsonValue]], task: Task) -> tuple[str
     values = ((path, task.cut(write_json(value), _VALUE_CHARS)) for path, value in plain)
     lines = [f"{path}: {written}" if path else written for path, written in values]
 
-    def rank(index: int) -> tuple[bool, int]:
-        keys = lines[index].partition(": ")[0].lower().replace("[]", "").split(".")
-        return _STATUS_KEYS.isdisjoint(keys), index
+    def has_no_status(index: int) -> bool:
+        return _STATUS_KEYS.isdisjoint(plain[index][0].lower().replace("[]", "").split("."))
 
-    selection = KeptLines(Lines.of(lines), task, what="values")
-    for index in (*task.query.ranked(lines, limit=12), *sorted(range(len(lines)), key=rank)):
+    selection = KeptLines(Lines.of(lines, what="values"), task)
+    for index in (*task.query.ranked(lines, limit=12), *sorted(range(len(lines)), key=has_no_status)):
         selection.add(index)
     return selection.text(), len(selection.kept)
 
@@ -187,16 +176,11 @@ def _rows_text(table: Table, task: Task) -> tuple[str, int]:
     if len(columns) > len(shown):
         head += f",{MARK} {len(columns) - len(shown)} columns omitted"
     top = [shortened(head, 2 * _VALUE_CHARS)]
-    summary = summary_of(by_column)
-    if summary and task.counter(summary) <= task.budget_tokens // 6:
+    if summary := summary_of(by_column, task):
         top.append(summary)
     room_tokens = task.budget_tokens - task.counter("\n".join(top)) - _HEAD_TOKENS
-    texts = [json_text.row_text(row, shown, json_text.cell) for row in flattened]
-    texts = [
-        text if len(text) <= _CELL_CHARS else json_text.row_text(row, shown, short_cell)
-        for row, text in zip(flattened, texts, strict=True)
-    ]
-    lines = Lines(texts, table.numbers or range(len(texts)), table.total or len(texts))
-    selection = select_rows(lines, by_column, task._replace(budget_tokens=max(16, room_tokens)), what="rows", first=0)
+    texts = [json_text.row_text(row, shown, short_cell) for row in flattened]
+    lines = Lines(texts, table.numbers or range(len(texts)), table.total or len(texts), what="rows", first=0)
+    selection = select_rows(lines, by_column, task._replace(budget_tokens=max(16, room_tokens)))
     title = f"[table: {len(selection.kept)} of {lines.total} rows, numbered from 0] {table.path}"
     return "\n".join([title.rstrip(), *top, selection.text()]), len(selection.kept)

@@ -26,9 +26,6 @@ from typing import NamedTuple, TypeAlias, Union
 
 from gatekeeper_core.text import LazyPattern
 
-MAX_DEPTH = 64
-"""Deepest nesting that is read as JSON; deeper text is no JSON. Source: ours; no data that people read is."""
-
 JsonValue: TypeAlias = Union[bool, str, "Number", "list[JsonValue]", "dict[str, JsonValue]", None]
 Path = tuple[str, ...]
 
@@ -39,6 +36,7 @@ _BARE = LazyPattern(
 )
 _LOOKS_LIKE_JSON = LazyPattern(r"-?(?:[0-9]|Infinity)|NaN\b|(?:true|false|null)\Z")
 _MAX_NESTED_COLUMNS = 64
+_MAX_DEPTH = 64  # deeper text is no JSON. Source: ours; no data that people read is
 
 
 class Number(str):
@@ -66,11 +64,9 @@ def read_json(text: str) -> JsonValue:
     >>> read_json('{"id": 1, "id": 2}'), read_json("[" * 100_000)
     (None, None)
     """
-    try:
-        value: JsonValue = _DECODER.decode(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if _is_shallow(value) else None
+    bare = text.strip(" \t\r\n")
+    read = read_json_at(bare, 0)
+    return read[0] if read and read[1] == len(bare) else None
 
 
 def read_json_at(text: str, at: int) -> tuple[JsonValue, int] | None:
@@ -84,7 +80,7 @@ def read_json_at(text: str, at: int) -> tuple[JsonValue, int] | None:
 
 def _is_shallow(value: JsonValue) -> bool:
     level: list[JsonValue] = [value]
-    for _ in range(MAX_DEPTH):
+    for _ in range(_MAX_DEPTH):
         below: list[JsonValue] = []
         for each in level:
             if isinstance(each, (dict, list)):
@@ -113,9 +109,7 @@ def write_json(value: JsonValue) -> str:
 
 def _quoted(text: str) -> str:
     written = encode_basestring(text)
-    if not written.isascii() and _SURROGATE.search(written):
-        written = _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", written)
-    return written
+    return written if written.isascii() else _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", written)
 
 
 # --- The table form -------------------------------------------------------------------------------------------------

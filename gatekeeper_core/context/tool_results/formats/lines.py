@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable, Sequence
 
 from gatekeeper_core.context.tool_results.digest import Digest, KeptLines, Lines, Task
-from gatekeeper_core.context.tool_results.formats.templates import Templates, templates_of
+from gatekeeper_core.context.tool_results.formats.templates import Template, templates_of
 from gatekeeper_core.context.tool_results.signals import FAILURE, WARNING, severities, stated_level
-from gatekeeper_core.text import LazyPattern
+from gatekeeper_core.text import data_pattern
 
 _MATCHED_LINES = 12
 _LINES_AFTER = 3
@@ -21,44 +21,40 @@ _FEW = 3
 _TAIL = 30
 _TAIL_CHARS = 400
 
-_SUMMARY = LazyPattern(
-    r"\b\d+ (?:passed|failed|errors?|skipped|warnings?|tests?|failures?|succeeded|ignored|problems?)\b"
-    r"|^(?:Tests?|Test Suites|Tests run|test result|FAILED?|PASS|ok|Ran|Results?|Summary|Total|Finished|BUILD)\b"
-    r"|共\s?\d+|合计|总计",
-    re.MULTILINE,
-)
-_CONTINUES = LazyPattern(r"\s+\S|(?:Caused by|During handling|Traceback|\.\.\. \d+ more|\^)")
+_SUMMARY = data_pattern("result_patterns.tsv", "SUMMARY", re.MULTILINE)
+_CONTINUES = data_pattern("result_patterns.tsv", "CONTINUES")
 
 
-def digest_lines(lines: Lines, task: Task) -> Digest | None:
-    """Return a digest of lines, or None if all of them fit; ``…×n`` means n lines of a template."""
+def digest_lines(lines: Lines, task: Task) -> Digest:
+    """Return a digest of lines; ``…×n`` means n lines of a template."""
     texts, last = lines.texts, len(lines.texts) - 1
     templates = templates_of(texts)
     selection = KeptLines(lines, task)
     budget = selection.remaining
-    levels = severities([texts[first] for first in templates.first])
-    _keep_failures(selection, texts, templates, levels)
+    levels = severities([texts[template.places[0]] for template in templates])
+    rated = list(zip(templates, levels, strict=True))
+    _keep_failures(selection, texts, [template for template, level in rated if level == FAILURE])
     for nth, index in enumerate(task.query.ranked(texts, limit=_MATCHED_LINES)):
         selection.add(index, reserve=selection.overdraft if nth < _FEW else budget // 12)
-    for index in range(last, max(-1, last - _TAIL), -1):  # the counts of a run stand near its end
+    for index in reversed(range(len(texts))[-_TAIL:]):  # the counts of a run stand near its end
         if _SUMMARY.search(texts[index][:_TAIL_CHARS]):
             selection.add(index, reserve=budget // 2)
 
-    def add_all(some: Iterable[int], *, reserve: int) -> None:
+    def add_all(some: Iterable[Template], *, reserve: int) -> None:
         misses = 0
-        for kind in some:
-            misses += not selection.add(templates.first[kind], note=_note(templates.counts[kind]), reserve=reserve)
+        for template in some:
+            misses += not selection.add(template.places[0], note=template.note, reserve=reserve)
             if misses > 2 * _FEW:
                 break
 
     # Rare ones: the most unusual first, and those that warn before their like.
     common_from = max(_FEW, len(texts) // 100)
-    telling = [kind for kind, template in enumerate(templates.texts) if template.strip("-=_*#. |+")]
-    rare = [kind for kind in telling if templates.counts[kind] < common_from]
-    worth = {kind: -templates.rarities[kind] - (levels[kind] == WARNING) for kind in rare}
-    rare.sort(key=lambda kind: (worth[kind], templates.first[kind]))
-    common = [kind for kind in telling if templates.counts[kind] >= common_from]
-    common.sort(key=lambda kind: (-templates.counts[kind], kind))
+    worth = {template.text: template.rarity + (level == WARNING) for template, level in rated}
+    telling = [template for template in templates if template.text.strip("-=_*#. |+")]
+    rare = [template for template in telling if len(template.places) < common_from]
+    rare.sort(key=lambda template: (-worth[template.text], template.places[0]))
+    common = [template for template in telling if len(template.places) >= common_from]
+    common.sort(key=lambda template: (-len(template.places), template.places[0]))
     add_all(rare[:_FEW], reserve=0)
     for index in (last, 0, last - 1, 1):
         if 0 <= index <= last and texts[index].strip():
@@ -66,39 +62,33 @@ def digest_lines(lines: Lines, task: Task) -> Digest | None:
     add_all(rare, reserve=min(selection.remaining, budget) // 4)
     add_all(common, reserve=0)
     add_all(rare, reserve=0)
-    return None if selection.is_complete else selection.digest("lines")
+    return selection.digest("lines")
 
 
-def _keep_failures(selection: KeptLines, lines: Sequence[str], templates: Templates, levels: Sequence[int]) -> None:
+def _keep_failures(selection: KeptLines, lines: Sequence[str], failures: list[Template]) -> None:
     """Keep the first line of each template of failure, with its surroundings; then the last ones.
 
     First come those that state their level, the rarest first, last those that state a lower one, as of a retry.
     """
-    failures = [kind for kind, level in enumerate(levels) if level == FAILURE]
     budget = selection.remaining
-    states = {kind: stated_level(lines[templates.first[kind]]) for kind in failures}
-    failures.sort(key=lambda kind: (-states[kind], -templates.rarities[kind], templates.first[kind]))
-    kept: list[int] = []
-    for kind in failures:
+    states = {template.text: stated_level(lines[template.places[0]]) for template in failures}
+    failures.sort(key=lambda template: (-states[template.text], -template.rarity, template.places[0]))
+    kept: list[Template] = []
+    for template in failures:
         is_sure = len(kept) < 2 * _FEW
-        reserve = selection.overdraft if is_sure else budget // (3 if states[kind] >= 0 else 2)
-        if selection.add(templates.first[kind], note=_note(templates.counts[kind]), reserve=reserve):
-            kept.append(kind)
+        reserve = selection.overdraft if is_sure else budget // (3 if states[template.text] >= 0 else 2)
+        if selection.add(template.places[0], note=template.note, reserve=reserve):
+            kept.append(template)
         elif not is_sure:
             break
-    for kind in kept:
-        if templates.counts[kind] <= max(_FEW, _COMMON_SHARE * len(lines)):
-            index = templates.first[kind]
-            for near in range(index + 1, min(index + 1 + _LINES_AFTER, len(lines))):
+    for template in kept:
+        if len(template.places) <= max(_FEW, _COMMON_SHARE * len(lines)):
+            index = template.places[0]
+            for near in range(len(lines))[index + 1 : index + 1 + _LINES_AFTER]:
                 if not _CONTINUES.match(lines[near]):
                     break
                 selection.add(near, reserve=budget // 3)
             if index:
                 selection.add(index - 1, reserve=budget // 3)
-    for kind in kept:
-        if templates.counts[kind] > 1:
-            selection.add(templates.last[kind], reserve=budget // 3)
-
-
-def _note(count: int) -> str:
-    return f" …×{count}" if count > 1 else ""
+    for template in kept:
+        selection.add(template.places[-1], reserve=budget // 3)

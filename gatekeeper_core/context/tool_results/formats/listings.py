@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from typing import NamedTuple
 
 from gatekeeper_core.context.tool_results.digest import MARK, Digest, Lines, Task
 from gatekeeper_core.context.tool_results.formats.rows import columns_of_texts, select_rows
 from gatekeeper_core.context.tool_results.pointers import one_line
-from gatekeeper_core.text import LazyPattern
+from gatekeeper_core.text import LazyPattern, data_pattern
 
-_MATCHED = LazyPattern(r"((?:[A-Za-z]:)?[^\s:][^:\n]{0,300}):([0-9]{1,9})[:-](.*)")
-_NEAR_MATCH = LazyPattern(r"([^\s:][^:\n]{0,300}?)-([0-9]{1,9})-(.*)")  # grep -C writes dashes around these
+_MATCHED = data_pattern("result_patterns.tsv", "HIT")
+_NEAR_MATCH = data_pattern("result_patterns.tsv", "NEAR_HIT")
 
-_LISTED = LazyPattern(
-    r"([bcdlps-][rwxsStT-]{9})[.+@]?\s+[0-9]+\s+(\S+)\s+(\S+)\s+([0-9][0-9.,]*[KMGTP]?)\s+"
-    r"((?:[0-9]{4}-[0-9]{2}-[0-9]{2}|[^\W\d_]{3,4}\.?\s+[0-9]{1,2}|[0-9]{1,2}\s?[^\W\d_]{1,4})\s+[0-9:.]{4,12}(?:\s[+-][0-9]{4})?)\s(.*)"
-)
-# A line of ``ls -l``: mode, owner, group, size, time, name.
-
+_LISTED = data_pattern("result_patterns.tsv", "LISTED")
 _CLOCK = LazyPattern(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}\Z")
 _NO_PATH = frozenset('<>|*?"=;(){}\t')
 _MAX_GROUPS = 24
@@ -33,7 +26,7 @@ def is_listed(line: str) -> bool:
 
 def is_match(line: str) -> bool:
     """Return whether a line is a hit of a search: file, number, text."""
-    match = _MATCHED.match(line) if ":" in line else None
+    match = _MATCHED.match(line)
     return match is not None and not match[1].isdigit() and "=" not in match[1] and not _CLOCK.search(match[1])
 
 
@@ -49,35 +42,29 @@ def is_path(line: str) -> bool:
     return ". " not in path and all(part.count(" ") < 4 for part in path.replace("\\", "/").split("/"))
 
 
-class _Entry(NamedTuple):
-    """An entry of a listing: its texts by column, and the group that counts it."""
-
-    columns: dict[str, str]
-    group: str
-
-    @classmethod
-    def of(cls, line: str, folder: str) -> _Entry:
-        """Return the entry of a line below the heading of a folder."""
-        listed = _LISTED.match(line)
-        if listed:
-            mode, owner, group, size, _, name = listed.groups()
-            columns = {"mode": mode, "owner": owner, "group": group, "ending": _folder_and_ending(name)[1]}
-            if mode[0] == "-":
-                unit = _UNITS.get(size[-1])
-                columns["size"] = size if unit is None else str(float(size[:-1].replace(",", "")) * unit)
-            return cls(columns, folder or ".")
-        matched = (_MATCHED.match(line) if ":" in line else None) or (_NEAR_MATCH.match(line) if "-" in line else None)
-        if matched:
-            above, ending = _folder_and_ending(matched[1])
-            return cls({"folder": above, "ending": ending, "text": matched[3].strip()}, matched[1])
-        above, ending = _folder_and_ending(line)
-        above = above or folder
-        return cls({"folder": above, "ending": ending}, above or ".")
+def _read_entry(line: str, folder: str) -> tuple[dict[str, str], str]:
+    """Return the texts of a line below the heading of a folder by column, and the group that counts it."""
+    listed = _LISTED.match(line)
+    if listed:
+        mode, owner, group, size, _, name = listed.groups()
+        columns = {"mode": mode, "owner": owner, "group": group, "ending": _folder_and_ending(name)[1]}
+        if mode[0] == "-":
+            unit = _UNITS.get(size[-1])
+            columns["size"] = size if unit is None else str(float(size[:-1].replace(",", "")) * unit)
+        return columns, folder or "."
+    matched = _MATCHED.match(line) or _NEAR_MATCH.match(line)
+    if matched:
+        above, ending = _folder_and_ending(matched[1])
+        return {"folder": above, "ending": ending, "text": matched[3].strip()}, matched[1]
+    above, ending = _folder_and_ending(line)
+    above = above or folder
+    return {"folder": above, "ending": ending}, above or "."
 
 
 def digest_listing(lines: Lines, task: Task) -> Digest:
     """Return a digest of the lines of a search or a listing."""
-    entries: dict[int, _Entry] = {}
+    entries: dict[int, dict[str, str]] = {}
+    groups: dict[int, str] = {}
     headings: dict[str, int] = {}  # by folder, the place of the line that names it
     folder = ""
     for at, line in enumerate(lines.texts):
@@ -86,18 +73,17 @@ def digest_listing(lines: Lines, task: Task) -> Digest:
             folder = bare[:-1]
             headings[folder] = at
         elif bare.strip() and not bare.startswith("total "):
-            entries[at] = _Entry.of(bare, folder)
-    counted = _counted(entries.values(), task._replace(budget_tokens=task.budget_tokens // 3))
+            entries[at], groups[at] = _read_entry(bare, folder)
+    counted = _counted(Counter(groups.values()), task._replace(budget_tokens=task.budget_tokens // 3))
     room_tokens = task.budget_tokens - task.counter(counted)
-    columns = columns_of_texts(entry.columns for entry in entries.values())
+    columns = columns_of_texts(entries.values())
     selection = select_rows(lines.at(list(entries)), columns, task._replace(budget_tokens=room_tokens))
     kept = set(selection.kept)
-    for at, entry in entries.items():
-        if lines.numbers[at] in kept and entry.group in headings:
-            heading = headings[entry.group]
+    for at, group in groups.items():
+        if lines.numbers[at] in kept and group in headings:
+            heading = headings[group]
             selection.kept[lines.numbers[heading]] = lines.texts[heading]
-    digest = selection.digest("groups")
-    return digest._replace(text=f"{digest.text}\n{counted}") if counted else digest
+    return selection.digest("groups", below=counted)
 
 
 def _folder_and_ending(path: str) -> tuple[str, str]:
@@ -107,9 +93,8 @@ def _folder_and_ending(path: str) -> tuple[str, str]:
     return folder, f".{ending[:12]}" if before and ending.isalnum() else "none"
 
 
-def _counted(entries: Iterable[_Entry], task: Task) -> str:
+def _counted(groups: Counter[str], task: Task) -> str:
     """Return how many entries each group has, the largest groups first, as many as the budget holds."""
-    groups = Counter(entry.group for entry in entries)
     while len(groups) > _MAX_GROUPS and any("/" in group.strip("/") for group in groups):
         shorter: Counter[str] = Counter()
         deepest = max(group.count("/") for group in groups)

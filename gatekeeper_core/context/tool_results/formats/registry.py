@@ -13,7 +13,8 @@ from gatekeeper_core.context.tool_results.formats.lines import digest_lines
 from gatekeeper_core.context.tool_results.formats.listings import digest_listing, is_listed, is_match, is_path
 from gatekeeper_core.context.tool_results.formats.templates import masked
 from gatekeeper_core.context.tool_results.formats.traces import digest_trace, is_frame, is_trace_head
-from gatekeeper_core.text import LazyPattern
+from gatekeeper_core.context.tool_results.sampling import ANALYSED_CHARS
+from gatekeeper_core.text import LazyPattern, data_pattern
 
 _HEAD_LINES = 160
 _MORE_LINES = 120
@@ -22,48 +23,18 @@ _BINARY_SHARE = 0.05
 _SAMPLE_CHARS = 4_096
 _BLOB_LINE = 10_000
 
-_NOT_TEXT = LazyPattern("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f\ufffd\ud800-\udfff]")  # ESC colours a terminal
-_STAMPED = LazyPattern(
-    r"\W{0,3}(?:[\w.:-]{1,60}\s"
-    r"|[\w@.-]{1,40}=\"?)?(?:[0-9]{2,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}[T ,_][0-9]{1,2}:[0-9]{2}"
-    r"|[0-9]{1,2}:[0-9]{2}:[0-9]{2}\b"
-    r"|[A-Z][a-z]{2}\s+[0-9]{1,2}\s[0-9]{2}:[0-9]{2}|[A-Z][a-z]{2} [A-Z][a-z]{2}\s+[0-9]{1,2}\s[0-9]{2}:"
-    r"|[0-9]{10,13}[ .]"
-    r"|[IWEF][0-9]{4} [0-9]{2}:|[0-9]{4}年|\[\s*[0-9]+\.[0-9]{3,6}\])"
-    r"|[0-9.]{7,15} \S+ \S+ \[[0-9]{2}/"
-)
-_LEVEL = LazyPattern(
-    r"\b(?:TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERR|FATAL|CRITICAL|SEVERE|level=\w+|info|notice|error|warn|debug)\b"
-    r"|信息|警告|错误|调试|严重"
-)
-_TEST_LINE = LazyPattern(
-    r"(?:=== RUN|--- (?:PASS|FAIL|SKIP)|\s+--- )"
-    r"|\s*[✓✔✕✗✘√×○] |(?:not )?ok [0-9]+ |(?:PASS|FAIL|ok|FAIL:|ERROR:)\s|\s+(?:PASS|FAIL) "
-    r"|\[(?:\s+OK|\s*FAILED|\s*RUN)\s*\]"
-)
-_TEST_RESULT = LazyPattern(
-    r"\b(?:PASSED|FAILED|SKIPPED|XFAIL)\b| \.\.\. (?:ok|FAIL|ERROR|skipped)|^test \S.{0,200} \.\.\. ignored"
-)
-_TEST_SUMMARY = LazyPattern(
-    r"^(?:=+ .{0,200}\b(?:passed|failed|errors?)\b.{0,100} in [0-9.]+|Tests?:\s+[0-9]+|Test Suites:"
-    r"|test result: |Tests run: [0-9]"
-    r"|Ran [0-9]+ tests? in|(?:FAIL|ok)\s+\S+\s+[0-9.]+s|[0-9]+ passing|=+ test session starts)",
-    re.MULTILINE,
-)
-_DIFF_LINE = LazyPattern(r"(?:diff --git |index [0-9a-f]{6,}|--- [ab/]|\+\+\+ [ab/]|@@ -[0-9])")
-_MARKUP = LazyPattern(r"<!DOCTYPE|<html|<\?xml|<svg|<rss|<!--", re.IGNORECASE)
-_CODE_LINE = LazyPattern(
-    r"\s*(?:def |class |import |from \S+ import |return\b|if .{0,200}[:{]\s*\Z|else\b|elif "
-    r"|for .{0,200}[:{]\s*\Z|while .{0,200}[:{]\s*\Z|try:|except\b"
-    r"|raise |with .{0,200}:\s*\Z|@\w|async |await |function\b|const |let |var |export |public |private "
-    r"|protected |static |void |int |#include|#define"
-    r"|package |func |fn |pub |impl |use |struct |enum |interface |type \w+ |SELECT |INSERT |CREATE |UPDATE |//"
-    r"|/\*|\*/|\}|\);|#!|namespace |using )"
-    r"|.{0,400}[;{]\s*\Z|\s*[\w.\[\]'\"]{1,80} ?(?:[-+*/|:]?=|:=) \S"
-)
+_NOT_TEXT = data_pattern("result_patterns.tsv", "NOT_TEXT")
+_STAMPED = data_pattern("result_patterns.tsv", "STAMPED")
+_LEVEL = data_pattern("result_patterns.tsv", "LOG_LEVEL")
+_TEST_LINE = data_pattern("result_patterns.tsv", "TEST_LINE")
+_TEST_RESULT = data_pattern("result_patterns.tsv", "TEST_RESULT")
+_TEST_SUMMARY = data_pattern("result_patterns.tsv", "TEST_SUMMARY", re.MULTILINE)
+_DIFF_LINE = data_pattern("result_patterns.tsv", "DIFF_LINE")
+_MARKUP = data_pattern("result_patterns.tsv", "MARKUP", re.IGNORECASE)
+_CODE_LINE = data_pattern("result_patterns.tsv", "CODE_LINE")
 _SENTENCE_END = LazyPattern(r"[.!?] |[。！？]")
 _WORD = LazyPattern(r"\w")
-_KEY_LINE = LazyPattern(r"\s*(?:- )?[\w.\"'-]{1,80}:(?:\s|\Z)|\s*- \S|\s*\[[\w.\"' -]{1,80}\]\s*\Z|\s*[\w.-]{1,80}\s?=")
+_KEY_LINE = data_pattern("result_patterns.tsv", "KEY_LINE")
 
 
 class Sample:
@@ -71,14 +42,13 @@ class Sample:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        lines = [line[:_LINE_CHARS].rstrip("\r") for line in text[: _HEAD_LINES * 200].split("\n")[:_HEAD_LINES]]
+        lines = text[: _HEAD_LINES * 200].split("\n")[:_HEAD_LINES]
         if len(text) > _HEAD_LINES * 200:
-            for at in range(1, _MORE_LINES):
-                start = text.find("\n", at * len(text) // _MORE_LINES, at * len(text) // _MORE_LINES + _LINE_CHARS)
-                if start >= 0:
-                    stop = text.find("\n", start + 1, start + 1 + _LINE_CHARS)
-                    lines.append(text[start + 1 : stop if stop >= 0 else start + 1 + _LINE_CHARS].rstrip("\r"))
-        self.lines = [line for line in lines if line.strip()]
+            for place in (at * len(text) // _MORE_LINES for at in range(1, _MORE_LINES)):
+                start = text.find("\n", place, place + _LINE_CHARS) + 1
+                if start:
+                    lines.append(text[start : start + _LINE_CHARS].partition("\n")[0])
+        self.lines = [line[:_LINE_CHARS].rstrip("\r") for line in lines if line[:_LINE_CHARS].strip()]
 
     def share(self, is_one: Callable[[str], object]) -> float:
         """Return the share of the lines for which a test is true."""
@@ -129,14 +99,12 @@ class Format(NamedTuple):
     Attributes:
         kind: its name; a kind may have several rows.
         detects: whether the sample of a result has this format.
-        digest: makes a digest of its lines, None if all of them fit; None: a result is never cut.
-        budget_factor: how many times the usual budget a digest may cost.
+        digest: makes a digest of its lines; None: a result is never cut.
     """
 
     kind: str
     detects: Callable[[Sample], bool]
-    digest: Callable[[Lines, Task], Digest | None] | None = None
-    budget_factor: int = 1
+    digest: Callable[[Lines, Task], Digest] | None = None
 
 
 FORMATS = (
@@ -150,7 +118,6 @@ FORMATS = (
         "trace",
         lambda sample: sample.share(is_frame) >= 0.25 and any(map(is_trace_head, sample.lines)) and sample.logged < 0.4,
         digest_trace,
-        budget_factor=2,
     ),
     Format("table", lambda sample: is_table(sample.lines, with_times=sample.stamped >= 0.5), digest_delimited),
     Format("listing", lambda sample: sample.share(is_listed) >= 0.4, digest_listing),
@@ -161,6 +128,11 @@ FORMATS = (
     ),
     Format("log", lambda sample: sample.stamped >= 0.4 or sample.logged >= 0.6, digest_lines),
     Format("listing", lambda sample: sample.share(is_path) >= 0.8, digest_listing),
+    Format(  # too long to be read as JSON, and no code
+        "lines",
+        lambda sample: len(sample.text) > ANALYSED_CHARS and sample.text[:200].lstrip().startswith("{"),
+        digest_lines,
+    ),
     Format("code", lambda sample: sample.share(_CODE_LINE.match) >= 0.2 or sample.share(_KEY_LINE.match) >= 0.6),
     Format("prose", lambda sample: sample.share(_is_sentence) >= 0.5),
     Format(
@@ -172,8 +144,8 @@ FORMATS = (
 )
 """The formats in the order in which they are tried, the surest first. Source of the shares: ours."""
 
-DIGESTS = {row.kind: (row.digest, row.budget_factor) for row in FORMATS if row.digest is not None}
-"""The digest function and the budget factor of each kind that is cut."""
+DIGESTS = {row.kind: row.digest for row in FORMATS if row.digest is not None}
+"""The digest function of each kind that is cut."""
 
 KINDS = frozenset({"json", *(row.kind for row in FORMATS)})
 """All kinds; JSON is detected by reading it."""

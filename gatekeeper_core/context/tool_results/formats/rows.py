@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from gatekeeper_core.context.tool_results.digest import MARK, KeptLines, Lines, Task
-from gatekeeper_core.context.tool_results.formats.templates import has_words, idfs, masked, rarities, shape
+from gatekeeper_core.context.tool_results.formats.templates import has_words, masked, rarities, shape
 from gatekeeper_core.context.tool_results.pointers import one_line
 from gatekeeper_core.context.tool_results.signals import failing, stated_level, stated_levels
 from gatekeeper_core.text import LazyPattern
@@ -22,6 +22,7 @@ _MAX_COLUMNS = 256
 _CATEGORIES = 12
 _CATEGORY_SHARE = 0.1
 _NUMBER = LazyPattern(r"[-+]?[0-9][0-9,]{0,30}(?:\.[0-9]{1,30})?(?:[eE][-+]?[0-9]{1,3})?\s?%?")
+_NUMBER_CHARS = 40
 _RARE_SHARE = 0.02
 _NUMERIC_SHARE = 0.9
 _FAR = 6.0
@@ -41,36 +42,25 @@ _SUMMED_VALUES = 6
 
 @dataclass(frozen=True)
 class Cells:
-    """The texts of one column, and the indices of their rows, ascending."""
+    """The texts of one column, by row."""
 
-    rows: Sequence[int]
-    texts: Sequence[str]
-
-    def pairs(self) -> Iterator[tuple[int, str]]:
-        """Yield each row with its text."""
-        return zip(self.rows, self.texts, strict=True)
+    by_row: Mapping[int, str]
 
     @cached_property
     def counts(self) -> Counter[str]:
         """The number of occurrences of each text, in the order of first occurrence."""
-        return Counter(self.texts)
+        return Counter(self.by_row.values())
 
     @property
     def is_category(self) -> bool:
         """True if there are few distinct texts."""
-        kinds, total = len(self.counts), len(self.texts)
+        kinds, total = len(self.counts), len(self.by_row)
         return kinds <= max(_CATEGORIES, _CATEGORY_SHARE * total) and kinds < total / 2
 
     def forms(self, form: Callable[[str], str]) -> dict[str, str]:
         """Return the form of each text; nothing where every other text has a form of its own."""
-        forms: dict[str, str] = {}
-        seen: set[str] = set()
-        for text in self.counts:
-            forms[text] = form(text)
-            seen.add(forms[text])
-            if len(seen) > len(self.texts) / 3:
-                return {}
-        return forms
+        forms = {text: form(text) for text in self.counts}
+        return forms if len(set(forms.values())) <= len(self.by_row) / 3 else {}
 
     @cached_property
     def templates(self) -> dict[str, str]:
@@ -79,30 +69,27 @@ class Cells:
 
     @cached_property
     def numbers(self) -> dict[str, float]:
-        """The texts that are numbers, with their values."""
-        numbers = ((text, number_of(text)) for text in self.counts)
-        return {text: number for text, number in numbers if number is not None}
+        """The texts that are numbers, with their values: ``-1,250.5``, ``1e3``, ``12 %``, but not ``12 ms``."""
+        numbers = (text for text in self.counts if len(text) <= _NUMBER_CHARS and _NUMBER.fullmatch(text))
+        return {text: float(text.removesuffix("%").rstrip().replace(",", "")) for text in numbers}
 
-    def rare_texts(
-        self,
-        forms: Mapping[str, str],
-        *,
-        weight: float,
-        rarity: Callable[[Mapping[str, int]], Mapping[str, float]] = rarities,
-    ) -> dict[str, float]:
-        """Return the texts whose form is rare, with the rarity of each."""
+    def rare_texts(self, forms: Mapping[str, str], *, weight: float, by_words: bool) -> dict[str, float]:
+        """Return the texts whose form is rare, with the rarity of each: by the words of the forms, or by frequency."""
         by_form: Counter[str] = Counter()
         for text, form in forms.items():
             by_form[form] += self.counts[text]
-        most = _rare(len(self.texts))
+        most = _rare(len(self.by_row))
         if by_form and min(by_form.values()) > most:
             return {}
-        scores = rarity(by_form)
+        if by_words:  # on the scale of one idf
+            scores = {form: rarity / (3 if has_words(form) else 1) for form, rarity in rarities(by_form).items()}
+        else:
+            scores = {form: math.log(len(self.by_row) / count) for form, count in by_form.items()}
         return {text: weight * scores[form] for text, form in forms.items() if by_form[form] <= most}
 
     def far_numbers(self) -> dict[str, float]:
         """Return the numbers that are far from the median."""
-        values = [self.numbers[text] for text in self.texts if text in self.numbers]
+        values = [self.numbers[text] for text in self.by_row.values() if text in self.numbers]
         middle = _median(values)
         distances = [abs(value - middle) for value in values]
         spread = _median(distances) * _MAD_TO_SIGMA or math.fsum(distance / len(distances) for distance in distances)
@@ -115,23 +102,23 @@ class Cells:
 
     def unusual_texts(self) -> Iterator[tuple[str, dict[str, float]]]:
         """Yield each way in which texts stand out, and how much by text."""
-        counts, total = self.counts, len(self.texts)
+        counts, total = self.counts, len(self.by_row)
         if total < 5:
             return
         numeric = sum(counts[text] for text in self.numbers)
         if self.is_category:
             forms = {text: text for text in counts}
             if self.numbers or not any(map(has_words, forms)):
-                yield "value", self.rare_texts(forms, weight=0.8, rarity=idfs)
+                yield "value", self.rare_texts(forms, weight=0.8, by_words=False)
             else:
-                yield "kind", self.rare_texts(forms, weight=1.0)
+                yield "kind", self.rare_texts(forms, weight=1.0, by_words=True)
         elif numeric >= _NUMERIC_SHARE * total:
             yield "far", self.far_numbers()
             others = [text for text in counts if text not in self.numbers]
             yield "not a number", {text: math.log(total / (total - numeric)) for text in others}
         else:
-            yield "shape", self.rare_texts(self.forms(shape), weight=0.8, rarity=idfs)
-            yield "kind", self.rare_texts(self.templates, weight=0.9)
+            yield "shape", self.rare_texts(self.forms(shape), weight=0.8, by_words=False)
+            yield "kind", self.rare_texts(self.templates, weight=0.9, by_words=True)
 
     def failure_templates(self, rows: Collection[int]) -> dict[int, str]:
         """Return by row the templates of free texts, or the texts of a category that report a failure.
@@ -143,59 +130,25 @@ class Cells:
             texts = list(self.counts)
             telling = {texts[at]: texts[at] for at in failing(texts)}
         elif len(self.numbers) < _NUMERIC_SHARE * len(self.counts):
-            telling = self.templates or {text: masked(text) for row, text in self.pairs() if row in rows}
+            telling = self.templates or {text: masked(text) for row, text in self.by_row.items() if row in rows}
         else:
             return {}
         wordy = set(filter(has_words, set(telling.values())))
         return {
             row: telling[text]
-            for row, text in (self.pairs() if wordy else ())
+            for row, text in self.by_row.items()
             if row in rows and telling.get(text) in wordy and (self.is_category or " " in text or not text.isascii())
         }
 
 
-Columns = Mapping[str, Cells]
-
-
 def columns_of_texts(rows: Iterable[Mapping[str, str]]) -> dict[str, Cells]:
     """Return the texts of some rows by column, at most 256 columns, in the order in which they first occur."""
-    columns: dict[str, tuple[list[int], list[str]]] = {}
+    columns: dict[str, dict[int, str]] = {}
     for index, row in enumerate(rows):
         for column, text in row.items():
-            cells = columns.get(column)
-            if cells is None:
-                if len(columns) >= _MAX_COLUMNS:
-                    continue
-                cells = columns[column] = ([], [])
-            cells[0].append(index)
-            cells[1].append(text)
-    return {column: Cells(indices, texts) for column, (indices, texts) in columns.items()}
-
-
-def columns_of_cells(names: Sequence[str], rows: Sequence[Sequence[str]]) -> dict[str, Cells]:
-    """Return the texts of rows of cells by column, those of ``names`` and further ones; empty cells are skipped.
-
-    White space around a text does not count.
-    """
-    width = max(map(len, rows), default=0)
-    named = [*names, *(f"column {at + 1}" for at in range(len(names), width))]
-    columns = columns_of_texts(
-        {name: text.strip() for name, text in zip(named, cells, strict=False) if text} for cells in rows
-    )
-    return {name: columns[name] for name in named if name in columns}
-
-
-def number_of(text: str) -> float | None:
-    """Return the number in a cell, or None: it may have a sign, commas, a fraction, an exponent, a percent sign.
-
-    >>> number_of("1,250.5"), number_of("12 %"), number_of("12 ms")
-    (1250.5, 12.0, None)
-    """
-    if len(text) <= 31 and text.isdigit() and text.isascii():
-        return float(text)
-    if not text or len(text) > 40 or not _NUMBER.fullmatch(text):
-        return None
-    return float(text.removesuffix("%").rstrip().replace(",", ""))
+            if column in columns or len(columns) < _MAX_COLUMNS:
+                columns.setdefault(column, {})[index] = text
+    return {column: Cells(texts) for column, texts in columns.items()}
 
 
 class Unusual(NamedTuple):
@@ -207,7 +160,7 @@ class Unusual(NamedTuple):
     reason: str
 
 
-def unusual_rows(columns: Columns, total: int) -> list[Unusual]:
+def unusual_rows(columns: Mapping[str, Cells], total: int) -> list[Unusual]:
     """Return all that stands out in so many rows, the most unusual first.
 
     A value stands out when it is rare in a column of categories, far from the median in a column of numbers, of a rare
@@ -215,29 +168,16 @@ def unusual_rows(columns: Columns, total: int) -> list[Unusual]:
     """
     unusual: list[Unusual] = []
     for column, cells in columns.items():
-        missing = total - len(cells.texts)
-        if len(cells.texts) <= _rare(total) < total:
-            score = math.log(total / len(cells.texts)) + 2.0
-            unusual += (Unusual(score, row, column, "present") for row in cells.rows)
+        texts, missing = cells.by_row, total - len(cells.by_row)
+        if len(texts) <= _rare(total) < total:
+            score = math.log(total / len(texts)) + 2.0
+            unusual += (Unusual(score, row, column, "present") for row in texts)
         elif 0 < missing <= _rare(total):
             score = math.log(total / missing)
-            unusual += (Unusual(score, row, column, "missing") for row in set(range(total)).difference(cells.rows))
+            unusual += (Unusual(score, row, column, "missing") for row in range(total) if row not in texts)
         for reason, scores in cells.unusual_texts():
-            texts = cells.pairs() if scores else ()
-            unusual += (Unusual(scores[text], row, column, reason) for row, text in texts if text in scores)
+            unusual += (Unusual(scores[text], row, column, reason) for row, text in texts.items() if text in scores)
     return sorted(unusual, key=lambda each: (-round(each.score, 6), each.row, each.column))
-
-
-def first_of_each(unusual: Iterable[Unusual]) -> list[Unusual]:
-    """Return the first few for each column and way of standing out, more of texts than of numbers, one for each row."""
-    seen: Counter[tuple[str, str]] = Counter()
-    kept: dict[int, Unusual] = {}
-    for each in unusual:
-        most = _PER_TEXT if each.reason == "kind" else _PER_REASON
-        if each.row not in kept and len(kept) < _MOST_UNUSUAL and seen[each.column, each.reason] < most:
-            seen[each.column, each.reason] += 1
-            kept[each.row] = each
-    return list(kept.values())
 
 
 def _rare(total: int) -> float:
@@ -249,12 +189,9 @@ def _median(values: Sequence[float]) -> float:
     return sorted(values)[(len(values) - 1) // 2]
 
 
-def select_rows(lines: Lines, columns: Columns, task: Task, *, what: str = "lines", first: int = 1) -> KeptLines:
-    """Return the rows to keep, of rows as lines and by column, the most valuable ones added first.
-
-    ``what`` is what the rows are called, a plural; ``first`` the number of the first row of the result.
-    """
-    selection = KeptLines(lines, task, what=what, first=first)
+def select_rows(lines: Lines, columns: Mapping[str, Cells], task: Task) -> KeptLines:
+    """Return the rows to keep, of rows as lines and by column, the most valuable ones added first."""
+    selection = KeptLines(lines, task)
     budget, count = selection.remaining, len(lines.texts)
     if not count:
         return selection
@@ -268,21 +205,28 @@ def select_rows(lines: Lines, columns: Columns, task: Task, *, what: str = "line
     for nth, index in enumerate(task.query.ranked(lines.texts, limit=_MATCHED_ROWS)):
         selection.add(index, reserve=selection.overdraft if nth < _PER_REASON else budget // 12)
     selection.add(0)
-    for each in first_of_each(unusual):
-        selection.add(each.row, reserve=budget // 8)
+    # The first few for each column and way of standing out, more of texts than of numbers.
+    seen: Counter[tuple[str, str]] = Counter()
+    shown: set[int] = set()
+    for each in unusual:
+        most = _PER_TEXT if each.reason == "kind" else _PER_REASON
+        if each.row not in shown and len(shown) < _MOST_UNUSUAL and seen[each.column, each.reason] < most:
+            seen[each.column, each.reason] += 1
+            shown.add(each.row)
+            selection.add(each.row, reserve=budget // 8)
     selection.add(count - 1)
-    for index in (*failures, *range(min(_FIRST_ROWS, count))):
+    for index in (*failures, *range(count)[:_FIRST_ROWS]):
         if not selection.add(index):
             break
     return selection
 
 
-def _failures(lines: Sequence[str], columns: Columns, unusual: Sequence[Unusual]) -> dict[int, int]:
+def _failures(lines: Sequence[str], columns: Mapping[str, Cells], unusual: Sequence[Unusual]) -> dict[int, int]:
     """Return rows that report a failure, one of each template, with the levels that they state, the highest first."""
     levels: dict[int, int] = {}
     for name, cells in columns.items():
         by_text = stated_levels(name, cells.counts) if len(cells.counts) <= _LEVELS else {}
-        for row, text in cells.pairs() if by_text else ():
+        for row, text in cells.by_row.items():
             if text in by_text:
                 levels[row] = max(by_text[text], levels.get(row, -1))
     failed = {*failing(lines), *(row for row, level in levels.items() if level > 0)}
@@ -302,25 +246,24 @@ def _failures(lines: Sequence[str], columns: Columns, unusual: Sequence[Unusual]
     return {row: levels.get(row, 0) for row in first.values()}
 
 
-def summary_of(columns: Columns) -> str:
-    """Return a summary of all rows: counts of the values of categories, the range of numbers; "" for nothing.
+def summary_of(columns: Mapping[str, Cells], task: Task) -> str:
+    """Return a summary of all rows: counts of the values of categories, the range of numbers; "" if it costs too much.
 
+    >>> from gatekeeper_core.context.tool_results.query_match import QueryMatcher
     >>> rows = [{"state": "ok", "ms": str(at)} for at in range(20)] + [{"state": "down", "ms": "3"}]
-    >>> summary_of(columns_of_texts(rows))
+    >>> summary_of(columns_of_texts(rows), Task(QueryMatcher(None), 400, len))
     '… in all: state: ok 20, down 1; ms: 0 to 19'
     """
     sums: list[str] = []
     for column, cells in columns.items():
-        counts = cells.counts
+        counts, numbers = cells.counts, [(value, text) for text, value in cells.numbers.items()]
+        values = ""
         if 1 < len(counts) <= _SUMMED_VALUES:
             ranked = sorted(counts, key=lambda text: (-counts[text], text))
             values = ", ".join(f"{one_line(text, max_chars=30)} {counts[text]}" for text in ranked)
-        elif len(cells.numbers) >= max(2, _NUMERIC_SHARE * len(counts)):
-            numbers = [(value, text) for text, value in cells.numbers.items()]
+        elif len(numbers) >= max(2, _NUMERIC_SHARE * len(counts)):
             values = f"{min(numbers)[1]} to {max(numbers)[1]}"
-        else:
-            continue
-        sums.append(f"{one_line(column, max_chars=40)}: {values}")
-        if len(sums) == _SUMMED_COLUMNS:
-            break
-    return f"{MARK} in all: {'; '.join(sums)}" if sums else ""
+        if values:
+            sums.append(f"{one_line(column, max_chars=40)}: {values}")
+    summary = f"{MARK} in all: {'; '.join(sums[:_SUMMED_COLUMNS])}" if sums else ""
+    return summary if task.counter(summary) <= task.budget_tokens // 6 else ""

@@ -11,7 +11,8 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from string import ascii_lowercase, ascii_uppercase, digits
+from typing import NamedTuple
 
 from gatekeeper_core.text import LazyPattern
 
@@ -21,11 +22,7 @@ _MIN_IDF = math.log(2)  # words of more than half the lines are their form
 # A lone zero stays: "0 failed" and "3 failed" are of two kinds.
 _VARIABLE = LazyPattern(r"(?<![A-Za-z_])(?!0(?![\w.:/@%+-]))[A-Za-z_]{0,40}[0-9][\w.:/@%+-]*")
 _WORD = LazyPattern(r"[^\W\d_]{2,}")
-_SIGNS = {
-    **dict.fromkeys(range(65, 91), "A"),
-    **dict.fromkeys(range(97, 123), "a"),
-    **dict.fromkeys(range(48, 58), "9"),
-}
+_SIGNS = str.maketrans(ascii_uppercase + ascii_lowercase + digits, 26 * "A" + 26 * "a" + 10 * "9")
 _NOT_ASCII = LazyPattern("[^\x00-\x7f]+")
 _REPEATED = LazyPattern(r"(?<=(.))\1+", re.DOTALL)
 
@@ -45,43 +42,29 @@ def shape(text: str) -> str:
     >>> shape("AB-1042 已付")
     'A-9 字'
     """
-    flat = text[:200].translate(_SIGNS)
-    if not flat.isascii():
-        flat = _NOT_ASCII.sub("字", flat)
-    return _REPEATED.sub("", flat)
+    return _REPEATED.sub("", _NOT_ASCII.sub("字", text[:200].translate(_SIGNS)))
 
 
-@dataclass(frozen=True, slots=True)
-class Templates:
-    """The templates of some lines, in the order in which they first occur.
+class Template(NamedTuple):
+    """A template of some lines: the indices of its lines, ascending, and how unusual it is among them."""
 
-    By template: the indices of its first and last line, how many lines it has, and how unusual it is among them.
-    """
+    text: str
+    places: Sequence[int]
+    rarity: float
 
-    texts: Sequence[str]
-    first: Sequence[int]
-    last: Sequence[int]
-    counts: Sequence[int]
-    rarities: Sequence[float]
+    @property
+    def note(self) -> str:
+        """The note at the end of the line that is shown for its like."""
+        return f" …×{len(self.places)}" if len(self.places) > 1 else ""
 
 
-def templates_of(lines: Iterable[str]) -> Templates:
-    """Return the templates of some lines."""
-    numbers: dict[str, int] = {}
-    first: list[int] = []
-    last: list[int] = []
-    counts: list[int] = []
-    substitute = _VARIABLE.sub
+def templates_of(lines: Iterable[str]) -> list[Template]:
+    """Return the templates of some lines, in the order in which they first occur."""
+    places: dict[str, list[int]] = {}
     for index, line in enumerate(lines):
-        kind = numbers.setdefault(" ".join(substitute("#", line[:_MAX_CHARS]).split()), len(numbers))
-        if kind == len(counts):
-            first.append(index)
-            last.append(index)
-            counts.append(0)
-        counts[kind] += 1
-        last[kind] = index
-    rated = _rarities(dict(zip(numbers, counts, strict=True)), sum(counts) + 1)
-    return Templates(tuple(numbers), first, last, counts, rated)
+        places.setdefault(masked(line), []).append(index)
+    rated = rarities({text: len(indices) for text, indices in places.items()}, surplus=1)
+    return [Template(text, indices, rated[text]) for text, indices in places.items()]
 
 
 def has_words(text: str) -> bool:
@@ -89,30 +72,22 @@ def has_words(text: str) -> bool:
     return _WORD.search(text) is not None
 
 
-def idfs(counts: Mapping[str, int]) -> dict[str, float]:
-    """Return the idf of each text of a column, by its frequency there."""
-    total = sum(counts.values())
-    return {text: math.log(total / count) for text, count in counts.items()}
+def rarities(counts: Mapping[str, int], *, surplus: int = 0) -> dict[str, float]:
+    """Return how unusual templates are: their idf, plus the mean idf of their three rarest and of all their words.
 
-
-def rarities(counts: Mapping[str, int]) -> dict[str, float]:
-    """Return how unusual each template of a column is, as ``Templates.rarities`` has it, on the scale of one idf."""
-    rated = zip(counts, _rarities(counts, sum(counts.values())), strict=True)
-    return {template: rarity / (3 if has_words(template) else 1) for template, rarity in rated}
-
-
-def _rarities(counts: Mapping[str, int], total: int) -> list[float]:
-    """Return how unusual templates are: their idf, plus the mean idf of their three rarest and of all their words."""
-    words = [frozenset(_WORD.findall(template)) for template in counts]
+    ``surplus`` is added to their total: then a template that all have is not quite usual.
+    """
+    total = sum(counts.values()) + surplus
+    words = {template: frozenset(_WORD.findall(template)) for template in counts}
     frequencies: Counter[str] = Counter()
-    for own, count in zip(words, counts.values(), strict=True):
-        frequencies.update(dict.fromkeys(own, count))
-    rated: list[float] = []
-    for own, count in zip(words, counts.values(), strict=True):
+    for template, count in counts.items():
+        frequencies.update(dict.fromkeys(words[template], count))
+    rated: dict[str, float] = {}
+    for template, count in counts.items():
         rarity = math.log(total / count)
-        idf = sorted([math.log(total / frequencies[word]) for word in own], reverse=True)
+        idf = sorted([math.log(total / frequencies[word]) for word in words[template]], reverse=True)
         if idf:
             telling = [each for each in idf if each >= _MIN_IDF] or idf
             rarity = round(rarity + math.fsum(idf[:3]) / len(idf[:3]) + math.fsum(telling) / len(telling), 6)
-        rated.append(rarity)
+        rated[template] = rarity
     return rated

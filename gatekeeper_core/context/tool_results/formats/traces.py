@@ -9,28 +9,13 @@ import re
 from collections.abc import Sequence
 
 from gatekeeper_core.context.tool_results.digest import Digest, KeptLines, Lines, Task
+from gatekeeper_core.context.tool_results.formats.lines import digest_lines
 from gatekeeper_core.context.tool_results.formats.templates import masked
-from gatekeeper_core.text import LazyPattern
+from gatekeeper_core.text import data_pattern
 
-_FRAME = LazyPattern(
-    r"\s+at\s+\S"  # Java, JavaScript, C#
-    r'|\s+File "'  # Python
-    r"|\s+from \S+:[0-9]+:in\b|\S+\.rb:[0-9]+:in\b"  # Ruby
-    r"|\s+\S+\.go:[0-9]+\b|(?:created by )?[\w./*()-]+\.[\w.*()-]+\([^\n]*\)(?: in goroutine [0-9]+)?\Z"  # Go
-    r"|\s*#?[0-9]+:?\s+(?:0x[0-9a-f]+|\S+::\S+|/\S+\([0-9]+\)|\{main\})"  # Rust, C, PHP
-    r"|\s*\.\.\. [0-9]+ (?:more|common frames)|\s+\[Previous line repeated"
-)
-_HEAD = LazyPattern(
-    r"\s*Traceback \(most recent call last\)|\s*Exception in thread|Caused by: |\s*goroutine [0-9]+ \[|panic: "
-    r"|thread '[^'\n]{0,80}' panicked at|(?:Uncaught )?[\w.$]{0,120}(?:Error|Exception)\b|PHP Fatal error"
-    r"|\s*stack backtrace:"
-)
-_LIBRARY = LazyPattern(
-    r"site-packages|dist-packages|node_modules|/lib/python[0-9]|<frozen|/rustc/|\bnode:|internal/|/usr/(?:local/)?(?:lib|go|share)/"
-    r"|/pkg/mod/|/gems/|\bat (?:java|javax|jdk|sun|kotlin|scala|com\.sun|org\.(?:apache|springframework|junit"
-    r"|hibernate)"
-    r"|io\.netty|System|Microsoft)\.|\b(?:std|core|alloc|tokio)::|\bruntime\.|vendor/"
-)
+_FRAME = data_pattern("result_patterns.tsv", "FRAME")
+_HEAD = data_pattern("result_patterns.tsv", "TRACE_HEAD")
+_LIBRARY = data_pattern("result_patterns.tsv", "LIBRARY")
 
 _ENDS = 2
 _OWN = 4
@@ -46,12 +31,13 @@ def is_trace_head(line: str) -> bool:
     return _HEAD.match(line[:400]) is not None
 
 
-def digest_trace(lines: Lines, task: Task) -> Digest | None:
-    """Return a digest of traces, or None where there are no frames or all of them fit."""
+def digest_trace(lines: Lines, task: Task) -> Digest:
+    """Return a digest of traces, at twice the usual budget; of lines without frames that of a log."""
     texts = lines.texts
+    task = task._replace(budget_tokens=2 * task.budget_tokens)
     runs, messages = _parts(texts)
     if not runs:
-        return None
+        return digest_lines(lines, task)
     selection = KeptLines(lines, task)
     budget = selection.remaining
     first = {masked(texts[at]): at for at in reversed(messages)}
@@ -70,7 +56,7 @@ def digest_trace(lines: Lines, task: Task) -> Digest | None:
             selection.add(at)
     for at in reversed(messages):
         selection.add(at)
-    return None if selection.is_complete else selection.digest("frames")
+    return selection.digest("frames")
 
 
 def _parts(lines: Sequence[str]) -> tuple[list[list[list[int]]], list[int]]:
