@@ -90,10 +90,10 @@ class GatekeeperMiddleware(LastContexts, Middleware):
         self._requests = None
         if builder is not None:
             # Here, because it is a third of the import of the middleware.
-            from gatekeeper_core.context.prompt.adapter import builder_requests
+            from gatekeeper_core.context.prompt.adapter import ThreadRequests
             from langchain_gatekeeper.messages import write_built
 
-            self._requests = builder_requests(
+            self._requests = ThreadRequests(
                 builder, self._selector.config, read=read_message, write=write_built, **options
             )
         self._agent = AgentRequests(

@@ -295,9 +295,9 @@ class MemoryFields(LastContexts, SelectionFields, BaseComponent):
         if self.builder is None:
             return
         # Here, because it is a third of the import of a memory.
-        from gatekeeper_core.context.prompt.adapter import builder_requests
+        from gatekeeper_core.context.prompt.adapter import ThreadRequests
 
-        self._requests = builder_requests(
+        self._requests = ThreadRequests(
             self.builder,
             replace(self._settings, token_budget=None, run=HistoryConfig().run),  # a memory folds no runs
             read=read_message,
