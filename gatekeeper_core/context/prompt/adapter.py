@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.reading import read_history
@@ -18,15 +18,13 @@ from gatekeeper_core.context.history.rounds import as_summary
 from gatekeeper_core.context.history.strategies import HistoryConfig, check_reserve
 from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.builder import ContextBuilder
+from gatekeeper_core.context.prompt.result import BuiltContext
 from gatekeeper_core.errors import BudgetError, ConfigError, check_type
 from gatekeeper_core.events import OVER_BUDGET, REQUEST
 from gatekeeper_core.messages import Message, Provider, is_answered, is_summary, messages_digest, thread_name
 from gatekeeper_core.observation import stage, tell
-
-if TYPE_CHECKING:
-    from gatekeeper_core.context.prompt.result import BuiltContext
-    from gatekeeper_core.pricing.prices import ModelPrices
-    from gatekeeper_core.pricing.usage import Usage
+from gatekeeper_core.pricing.prices import ModelPrices
+from gatekeeper_core.pricing.usage import Usage
 
 Item = TypeVar("Item")
 

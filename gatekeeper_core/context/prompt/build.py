@@ -17,7 +17,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from gatekeeper_core.context.history.conversation import ContextCompressor
 from gatekeeper_core.context.history.request import HistoryRequest, PromptOverhead
@@ -45,13 +45,11 @@ from gatekeeper_core.errors import BudgetError
 from gatekeeper_core.events import ASSEMBLY, BUILD_STARTED, PART, SAFETY_NET
 from gatekeeper_core.messages import Message, conversation_locale, is_answered, messages_digest
 from gatekeeper_core.observation import stage, tell
+from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_for, budget_within
 from gatekeeper_core.tokens import TokenCounter, count_message, count_messages, describe_counter
 from gatekeeper_core.truncation import truncate_middle
-
-if TYPE_CHECKING:
-    from gatekeeper_core.pricing.prices import ModelPrices
 
 _INPUT_TOKENS = 500
 """Tokens of a question whose share is 0 where nothing may be lent. Source: requirement 001-37."""
@@ -170,7 +168,7 @@ def build_prompt(
         summary = renderer.summary(records.summary, limit=usable * shares.summary // max(1, shared))
         memories, memory_count = renderer.memories(records.memories, limit=usable * shares.retrieved // max(1, shared))
         derived = [
-            OptionalPart("summary", summary, is_wanted=records.covered_messages > 0),
+            OptionalPart("summary", summary, is_wanted=records.summary.covered_messages > 0),
             OptionalPart("retrieved", memories, is_wanted=bool(records.memories)),
         ]
         taken, dropped, _ = reserve(derived, room, count=count)
@@ -185,7 +183,7 @@ def build_prompt(
                 fixed = max(sent, available + shares.reserved - shares.recent_messages - query_tokens)
             unsent = fixed - sent + shares.reserved - options.reserve_tokens
             # a summary that is not sent covers nothing
-            window_from = request.first_after(records.upto_seq) if "summary" in optional else 0
+            window_from = request.first_after(records.summary.upto_seq) if "summary" in optional else 0
             history = HistoryRequest(
                 fixed_tokens=fixed,
                 overhead=overhead(
@@ -193,7 +191,7 @@ def build_prompt(
                     optional,
                     cache_friendly=config.cache_friendly,
                     unsent_tokens=unsent,
-                    includes_summarized=request.contains(records.upto_seq),
+                    includes_summarized=request.contains(records.summary.upto_seq),
                     count=count,
                 ),
                 prices=options.prices,
@@ -223,10 +221,10 @@ def build_prompt(
         elif view:
             calls.miss_of(view)
             turns = kept_turns(request, view, count=count)
-        fates = dict(turns.fates)
+        fates: dict[int, Fate] = dict(turns.fates)
 
         # render: without a summary of messages that are sent as they are, and memories of messages that are sent
-        covered = range(records.upto_seq + 1)
+        covered = range(records.summary.upto_seq + 1)
         if {*map(fates.get, covered)} == {"sent"}:
             optional.pop("summary", None)
         if view and (memory_part := optional.pop("retrieved", None)):
@@ -248,7 +246,7 @@ def build_prompt(
         has_summary = "summary" in optional
         metadata = BuildMetadata(
             included_message_count=sum(part.seq is not None for part in built),
-            summarized_message_count=records.covered_messages if has_summary else 0,
+            summarized_message_count=records.summary.covered_messages if has_summary else 0,
             used_summary=has_summary,
             retrieved_memory_count=memory_count if "retrieved" in optional else 0,
         )
@@ -312,7 +310,8 @@ def kept_turns(request: Request, view: HistoryView, *, count: TokenCounter) -> S
     recalled = {at for turn in turns for at in range(request.starts[turn], request.starts[turn + 1])} - {*view.kept}
     changed = request.changed | replaced.keys() - {question_at}
     at_fates: dict[int, Fate] = {at: "changed" if at in changed else "sent" for at in view.kept}
-    at_fates |= dict.fromkeys(recalled, "recalled") | dict.fromkeys(folded, "folded")
+    at_fates |= dict.fromkeys(recalled, "recalled")
+    at_fates |= dict.fromkeys(folded, "folded")
     messages = [
         _prompt_message(request, at, replaced.get(at, request.messages[at]), is_placeholder=at in folded)
         for at in view.kept
@@ -322,7 +321,7 @@ def kept_turns(request: Request, view: HistoryView, *, count: TokenCounter) -> S
         with_turns, alone = replaced[question_at], request.messages[question_at]
         recalled_tokens = count_message(with_turns, token_counter=count) - count_message(alone, token_counter=count)
     past = sum(at < request.start for at in view.kept)
-    fates = {seq: fate for at, fate in at_fates.items() if (seq := request.seqs[at]) is not None}
+    fates: dict[int, Fate] = {seq: fate for at, fate in at_fates.items() if (seq := request.seqs[at]) is not None}
     return SentTurns(messages[:past], messages[past:], fates, recalled_tokens)
 
 

@@ -16,42 +16,38 @@ from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import urandom
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.strategies import HistoryConfig
+from gatekeeper_core.context.history.summarizer import PlainSummarizer, Summarizer
+from gatekeeper_core.context.memory.constraints import ThreadConstraints
 from gatekeeper_core.context.memory.memory import LongTermMemory, keeps_memories
+from gatekeeper_core.context.memory.summary import ThreadSummary
+from gatekeeper_core.context.memory.task import TaskTracker
 from gatekeeper_core.context.memory.thread import Thread
+from gatekeeper_core.context.memory.update import MemoryExtractor
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.build import BuildOptions, build_prompt
 from gatekeeper_core.context.prompt.parts import SystemPrompt
 from gatekeeper_core.context.prompt.records import BuilderParts
 from gatekeeper_core.context.prompt.result import BuiltContext
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
+from gatekeeper_core.context.tool_results.context import ResultCompressor
 from gatekeeper_core.context.tool_results.pointers import check_key
-from gatekeeper_core.context.tool_results.working_memory import ThreadMemories
-from gatekeeper_core.encoder import encoder_of
+from gatekeeper_core.context.tool_results.working_memory import ThreadMemories, WorkingMemory
+from gatekeeper_core.embedding import Embedder
+from gatekeeper_core.encoder import TextEncoder, encoder_of
 from gatekeeper_core.errors import check_type
 from gatekeeper_core.events import BUILD
 from gatekeeper_core.messages import Message, common_beginning
 from gatekeeper_core.observation import stage
 from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.pricing.usage import Usage
+from gatekeeper_core.storage.base import MemoryStore, RecordStore
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore, in_memory_store
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
-
-if TYPE_CHECKING:
-    from gatekeeper_core.context.history.summarizer import PlainSummarizer, Summarizer
-    from gatekeeper_core.context.memory.constraints import ThreadConstraints
-    from gatekeeper_core.context.memory.summary import ThreadSummary
-    from gatekeeper_core.context.memory.task import TaskTracker
-    from gatekeeper_core.context.memory.update import MemoryExtractor
-    from gatekeeper_core.context.tool_results.context import ResultCompressor
-    from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
-    from gatekeeper_core.embedding import Embedder
-    from gatekeeper_core.encoder import TextEncoder
-    from gatekeeper_core.storage.base import MemoryStore, RecordStore
 
 _OFFLOADED_BYTES = 256 * 2**20
 """Bytes of offloaded tool results in this process. Source: ours; four threads at their quota."""

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from gatekeeper_core.arguments import with_suggestions
-from gatekeeper_core.context.memory.summary_record import fit_summary
+from gatekeeper_core.context.memory.search import MemoryHit
+from gatekeeper_core.context.memory.summary_record import Summary, fit_summary
 from gatekeeper_core.context.memory.task import ActiveTask
 from gatekeeper_core.context.memory.task_text import cleared_steps, pin_text, stand_in_text, status_text
+from gatekeeper_core.context.memory.thread import Thread
+from gatekeeper_core.context.prompt.result import Part
 from gatekeeper_core.fences import fence
 from gatekeeper_core.messages import Message
 from gatekeeper_core.selection.constraints import render_constraints
@@ -21,12 +24,6 @@ from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_for
 from gatekeeper_core.tokens import TokenCounter, count_message
 from gatekeeper_core.truncation import truncate_to_tokens
-
-if TYPE_CHECKING:
-    from gatekeeper_core.context.memory.search import MemoryHit
-    from gatekeeper_core.context.memory.summary_record import Summary
-    from gatekeeper_core.context.memory.thread import Thread
-    from gatekeeper_core.context.prompt.result import Part
 
 Heading = Literal["summary", "retrieved", "steps"]
 
@@ -136,9 +133,9 @@ class PartRenderer:
             first, message = first - 1, longer
         return message, tuple(seq for step in steps[first:] for seq in step.seqs)
 
-    def summary(self, summary: Summary | None, *, limit: int) -> Message | None:
+    def summary(self, summary: Summary, *, limit: int) -> Message | None:
         """Return a summary with as many of its sentences as the limit allows; None if hardly any fits."""
-        if summary is None or not summary.text:
+        if not summary.text:
             return None
         room = limit - self.count(self._message("summary", "").text)
         while room >= _LEAST_BODY:
