@@ -1,30 +1,22 @@
-"""Shared parts of the adapters: options by name, the selector that they make, and the last results.
-
-::
-
-    options by name, HistoryConfig ──thread_selector──> ThreadSelector ──> HistoryView of each thread
-"""
+"""Shared parts of the adapters: options by name, and the last results."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from gatekeeper_core.context.history.pins import Pins
 from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS
 from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
-from gatekeeper_core.context.history.strategies import HistoryConfig, Strategy, with_options
+from gatekeeper_core.context.history.strategies import HistoryConfig, Strategy
+from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.messages import Message
 
 if TYPE_CHECKING:
-    from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.context.prompt.adapter import ThreadRequests
     from gatekeeper_core.context.prompt.result import BuiltContext
-
-Item = TypeVar("Item")
 
 
 class SelectionOptions(TypedDict, total=False):
@@ -54,41 +46,17 @@ def full_run(config: HistoryConfig) -> HistoryConfig:
     return replace(config, run=None)
 
 
-def thread_selector(
-    read: Callable[[Item], Message],
-    write: Callable[[Item, Message], Item],
-    config: HistoryConfig | None = None,
-    *,
-    shrinks_run: bool = False,
-    **options: Any,
-) -> ThreadSelector[Item]:
-    """Return the selector of an adapter.
-
-    Args:
-        read: translates a message of the framework.
-        write: see ``ThreadSelector``.
-        config: the settings.
-        shrinks_run: whether the settings may make the current run smaller.
-        options: ``SelectionOptions``, and the other arguments of ``ThreadSelector``; ``on_error`` is in ``config``.
-
-    Raises:
-        ConfigError: an option is out of range.
-        TypeError: an option is unknown or has the wrong type.
-    """
-    named = {name: options.pop(name, None) for name in ("token_budget", "strategy", "coverage", "keep_newest")}
-    config = with_options(config, **named)
-    if not shrinks_run:
-        config = full_run(config)
-    return ThreadSelector(read, write=write, config=config, **options)
-
-
 class LastSelections:
     """The selection made last for each thread, as adapters show it; without a tenant, of their own one."""
 
     _own_tenant = "default"
 
+    if TYPE_CHECKING:
+        _selector: Any
+
     def _current_selector(self) -> ThreadSelector[Any]:
-        raise NotImplementedError
+        selector: ThreadSelector[Any] = self._selector
+        return selector
 
     @property
     def last_selection(self) -> HistoryView | None:

@@ -392,5 +392,6 @@ def _search(
 
 
 def _is_valid(hit: Any) -> bool:
-    is_hit = isinstance(hit, MemoryHit) and isinstance(hit.memory, Memory) and isinstance(hit.memory.text, str)
-    return is_hit and type(hit.similarity) in (int, float) and 0 <= hit.similarity <= 1  # no NaN
+    is_hit = isinstance(hit, MemoryHit) and isinstance(hit.memory, Memory)
+    is_sound = is_hit and isinstance(hit.memory.text, str) and type(hit.similarity) in (int, float)
+    return is_sound and 0 <= hit.similarity <= 1  # no NaN

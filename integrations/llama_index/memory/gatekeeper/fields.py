@@ -29,13 +29,7 @@ from gatekeeper_core.context.history.strategies import (
     check_reserve,
     with_options,
 )
-from gatekeeper_core.context.prompt.adapter_selection import (
-    LastContexts,
-    LastSelections,
-    SelectionOptions,
-    full_run,
-    thread_selector,
-)
+from gatekeeper_core.context.prompt.adapter_selection import LastContexts, LastSelections, SelectionOptions, full_run
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.events import WINDOW_UNKNOWN
 from gatekeeper_core.messages import Provider
@@ -212,10 +206,10 @@ class SelectionFields(LastSelections, BaseModel):
             if not callable(places) and any(isinstance(place, str) for place in places):
                 reason = "must contain positions or be a function of one message: a ChatMessage has no id"
                 raise TypeError(f"{name} {reason}")
-        selector = self._selector = thread_selector(
+        selector = self._selector = ThreadSelector(
             read_message,
-            write_message,
-            replace(config, token_budget=budget),
+            write=write_message,
+            config=replace(config, token_budget=budget),
             token_counter=lambda text: len(tokenizer(text)),
             budget_setting=self._budget_setting,
             embedder=adapter_encoder(self.embedder),
