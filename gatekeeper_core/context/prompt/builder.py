@@ -248,16 +248,10 @@ class ContextBuilder:
 
         Source: specification 001-61.
         """
-        plain = replace(
-            self._parts.config,
-            history=HistoryConfig(strategy="window"),
-            sliding_window_size=10**9,
-            enable_summary=False,
-            enable_memory_retrieval=False,
-            enable_tool_result_compression=False,
-            enable_instruction_pinning=False,
-        )
-        builder = ContextBuilder(plain, token_counter=self._parts.count)
+        off = {name: False for name in ContextBuilderConfig.__slots__ if name.startswith("enable_")}
+        history = HistoryConfig(strategy="window")
+        plain = replace(self.config, history=history, sliding_window_size=10**9, **off)
+        builder = ContextBuilder(plain, token_counter=self.token_counter)
         thread = Thread("simple", tuple(previous_messages or ()))
         return builder.build(thread, user_prompt, system_prompt, include_current_input=True, debug=False).messages
 

@@ -261,15 +261,12 @@ class BuilderParts:
 
         Where there is no summary, the oldest of many turns wait longer than for any.
         """
-        config, waiting = replace(self.selector.config, run=run), self.summaries.config.message_threshold
-        if config.strategy == "window" or not config.keep_newest or not self.config.enable_summary:
+        config = replace(self.selector.config, run=run)
+        older = starts[: -1 - (config.keep_newest or 0)]
+        if config.strategy == "window" or not config.keep_newest or not self.config.enable_summary or not older:
             return config
-        for count in range(config.keep_newest, len(starts) - 1):
-            start = starts[-2 - count]
-            waiting -= starts[-1 - count] - start
-            if waiting < 0 or start < uncovered_from:
-                return replace(config, keep_newest=count)
-        return replace(config, keep_newest=max(0, len(starts) - 1))
+        first = max(uncovered_from, starts[len(older)] - self.summaries.config.message_threshold)
+        return replace(config, keep_newest=config.keep_newest + sum(start >= first for start in older))
 
     def update_task(
         self, calls: BoundedCalls, thread: Thread | None, prompt: str, request: Request, view: HistoryView | None
