@@ -389,6 +389,6 @@ def _prompt_message(request: Request, at: int, message: Message, *, is_placehold
     part: Part = "recent_messages"
     if at in request.head:
         part = "head"
-    elif at >= request.start and message.role == "user":
+    elif at >= request.start and message.role == "user" and not is_placeholder:
         part = "current_input"
     return PromptMessage(part, message, None if is_placeholder else request.seqs[at])

@@ -248,7 +248,7 @@ class ContextBuilder:
 
         Source: specification 001-61.
         """
-        off = {name: False for name in ContextBuilderConfig.__slots__ if name.startswith("enable_")}
+        off: dict[str, Any] = {name: False for name in ContextBuilderConfig.__slots__ if name.startswith("enable_")}
         history = HistoryConfig(strategy="window")
         plain = replace(self.config, history=history, sliding_window_size=10**9, **off)
         builder = ContextBuilder(plain, token_counter=self.token_counter)
