@@ -59,13 +59,20 @@ class LastSelections:
         return selector
 
     @property
+    def _builds(self) -> ThreadRequests[Any] | None:  # where the adapter has a builder
+        return getattr(self, "_requests", None)
+
+    @property
     def last_selection(self) -> HistoryView | None:
         """The selection made last, whatever the thread; None before the first."""
-        return self._current_selector().last_view
+        context = self._builds.last_context if self._builds else None
+        return context.trace.view if context else self._current_selector().last_view
 
     def selection_for(self, thread_id: Hashable, *, tenant: str | None = None) -> HistoryView | None:
         """Return the selection made last for a thread of a tenant; None if it is unknown or long unused."""
-        return self._current_selector().view_of(thread_id, tenant=tenant or self._own_tenant)
+        tenant = tenant or self._own_tenant
+        context = self._builds.context_of(thread_id, tenant=tenant) if self._builds else None
+        return context.trace.view if context else self._current_selector().view_of(thread_id, tenant=tenant)
 
     def recall_earlier(
         self, query: str, thread_id: Hashable, *, tenant: str | None = None, max_tokens: int = RECALL_BUDGET_TOKENS
@@ -78,25 +85,11 @@ class LastSelections:
 class LastContexts(LastSelections):
     """The context built last for each thread as well, where the adapter has a builder."""
 
-    if TYPE_CHECKING:
-        _requests: ThreadRequests[Any] | None  # of the builder
-
     @property
     def last_context(self) -> BuiltContext | None:
         """The prompt built last, whatever the thread; None without one, or where it was over the budget."""
-        return self._requests.last_context if self._requests else None
+        return self._builds.last_context if self._builds else None
 
     def context_for(self, thread_id: Hashable, *, tenant: str | None = None) -> BuiltContext | None:
         """Return what the builder built last for a thread of a tenant; None if that is not known."""
-        return self._requests.context_of(thread_id, tenant=tenant or self._own_tenant) if self._requests else None
-
-    @property
-    def last_selection(self) -> HistoryView | None:
-        """The selection made last, whatever the thread; None before the first."""
-        context = self.last_context
-        return context.trace.view if context else super().last_selection
-
-    def selection_for(self, thread_id: Hashable, *, tenant: str | None = None) -> HistoryView | None:
-        """Return the selection made last for a thread of a tenant; None if it is unknown or long unused."""
-        context = self.context_for(thread_id, tenant=tenant)
-        return context.trace.view if context else super().selection_for(thread_id, tenant=tenant)
+        return self._builds.context_of(thread_id, tenant=tenant or self._own_tenant) if self._builds else None
