@@ -254,6 +254,32 @@ def without_ending(word: str) -> str:
     return f"{word[:-1]}s" if word.endswith(("iz", "yz")) and len(word) > _LONGEST_WITH_Z else word
 
 
+def other_forms(term: str) -> tuple[str, ...]:
+    """Return how the words of a term begin that do not begin with the term itself.
+
+    >>> other_forms("break"), other_forms("subscrib"), other_forms("query")
+    (('broke', 'broken'), ('subscription',), ('queri',))
+    """
+    return (*_changed_ends(term), *_forms_by_term().get(term, ()))
+
+
+def _changed_ends(begin: str) -> Iterator[str]:
+    """Yield how the beginning of a word is written where its last letter changes."""
+    if begin.endswith("y"):  # queries, queried
+        yield f"{begin[:-1]}i"
+    if without_ending(american := f"{begin[:-1]}z") == begin:  # organise, organize
+        yield american
+
+
+@cache
+def _forms_by_term() -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, dict[str, None]] = {}
+    for word in (*irregular_forms(), *family_heads(), *family_heads().values()):
+        begin = without_ending(word) if word not in irregular_forms() else word
+        found.setdefault(stem(word), {}).update(dict.fromkeys((begin, *_changed_ends(begin))))
+    return {term: tuple(form for form in forms if not form.startswith(term)) for term, forms in found.items()}
+
+
 def term_weight(term: str) -> float:
     """Return how much an indexed term counts before its idf, 0..1.
 

@@ -19,7 +19,6 @@ from gatekeeper_core.caching import LruCache
 from gatekeeper_core.messages import SIGNED
 from gatekeeper_core.selection.anchors import MAX_SCANNED_CHARACTERS, terms_in
 from gatekeeper_core.selection.cues import ends_with_question
-from gatekeeper_core.selection.prefilter import Prefilter
 from gatekeeper_core.text import Span, is_question, sentences, split_thinking
 from gatekeeper_core.truncation import truncate_to_tokens
 
@@ -244,9 +243,9 @@ class Trimmer:
     def _shared_by_sentence(self, text: str) -> list[float]:
         """Return by sentence the weight of the query's terms in it, to six digits; single characters do not count."""
         if text not in self._shared:
-            prefilter, shared = Prefilter(text, self._weights), []
+            with_quantities, shared = any(term[0] in "@#" for term in self._weights), []
             for span in self._sentences.of(text)[0]:
-                terms = terms_in(text[span.start : span.stop]) if prefilter.may_hold(span) else ()
+                terms = terms_in(text[span.start : span.stop], with_quantities=with_quantities)
                 shared.append(round(math.fsum([weight for term, weight in self._weights.items() if term in terms]), 6))
             self._shared[text] = shared
         return self._shared[text]
