@@ -12,12 +12,13 @@ Nothing crosses punctuation, and no anchor is longer than 120 characters. At mos
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from functools import cache, lru_cache
 from itertools import chain
 from operator import add
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from gatekeeper_core.selection.dates import quantities
+from gatekeeper_core.selection.dates import Quantity, quantities
 from gatekeeper_core.selection.lexicon import (
     ENGLISH_STOP_WORDS,
     HAN_LIGHT,
@@ -29,11 +30,6 @@ from gatekeeper_core.selection.lexicon import (
     simplified_characters,
 )
 from gatekeeper_core.text import HAN, LazyPattern, clean, is_wide, word_strings
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Set
-
-    from gatekeeper_core.selection.dates import Quantity
 
 AnchorKind = Literal[
     "word", "number", "identifier", "version", "pair", "character", "date", "amount", "triple", "quote", "code"

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterator
 from functools import cache
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from gatekeeper_core.selection.anchors import count_terms, extract_anchors
 from gatekeeper_core.selection.information import LEAST_INFORMATION, surprise
 from gatekeeper_core.selection.lexicon import word_set, wordings
 from gatekeeper_core.text import LazyPattern, clean, data_pattern, is_question, sentences
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _MAX_READ = 2_000
 _STEERING = ("corrections", "explicit switch", "explicit return", "said before", "referring", "request openers")

@@ -6,14 +6,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
 
 from gatekeeper_core.selection.anchors import stem, term_weight
 from gatekeeper_core.selection.lexicon import GENERIC_WORDS, HAN_GENERIC, HAN_LIGHT, background_frequencies
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 BACKGROUND_TURNS = 20.0
 """Number of turns of everyday talk behind the background frequencies, in an idf.

@@ -8,14 +8,12 @@ nothing to ``depart``. So the families are a list and not a rule.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from gatekeeper_core.data_files import pattern, rows, words
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class Wordings(NamedTuple):

@@ -15,13 +15,11 @@ Source: ours; the constants are rounded, fitted with ``fast-universal-sentence-e
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from heapq import nlargest
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from gatekeeper_core.vectors import PackedVector
+from gatekeeper_core.vectors import PackedVector
 
 NEAREST = 40
 """Turns of a conversation that nearness can make candidates. Source: ours, as many as are scored in full."""

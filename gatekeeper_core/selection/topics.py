@@ -24,23 +24,17 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from gatekeeper_core.selection.anchors import query_terms, term_weight
-from gatekeeper_core.selection.cues import asking_sentence, without_cues
+from gatekeeper_core.selection.cues import Cues, asking_sentence, without_cues
 from gatekeeper_core.selection.expansion import translated_terms
-from gatekeeper_core.selection.index import TURN_BITS, postings_among
+from gatekeeper_core.selection.index import TURN_BITS, TurnIndex, postings_among
 from gatekeeper_core.selection.information import LEAST_INFORMATION, RARE_WORD, surprise
-from gatekeeper_core.selection.need import Reading, question_needs
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence, Set
-
-    from gatekeeper_core.selection.cues import Cues
-    from gatekeeper_core.selection.index import TurnIndex
-    from gatekeeper_core.selection.need import NeedWeights
-    from gatekeeper_core.selection.settings import GatekeeperConfig
+from gatekeeper_core.selection.need import NeedWeights, Reading, question_needs
+from gatekeeper_core.selection.settings import GatekeeperConfig
 
 _MAX_POSTINGS = 400
 _MAX_ALL_POSTINGS = 2_000

@@ -11,24 +11,20 @@ A turn that came from messages is cut message by message, so that each can be se
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from gatekeeper_core.caching import LruCache
-from gatekeeper_core.messages import SIGNED
+from gatekeeper_core.messages import SIGNED, Message, Turn
 from gatekeeper_core.selection.anchors import MAX_SCANNED_CHARACTERS, terms_in
+from gatekeeper_core.selection.blocks import Block
 from gatekeeper_core.selection.cues import ends_with_question
+from gatekeeper_core.selection.retrieval import Query
 from gatekeeper_core.text import Span, is_question, sentences, split_thinking
+from gatekeeper_core.tokens import TokenCounter
 from gatekeeper_core.truncation import truncate_to_tokens
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from gatekeeper_core.messages import Message, Turn
-    from gatekeeper_core.selection.blocks import Block
-    from gatekeeper_core.selection.retrieval import Query
-    from gatekeeper_core.tokens import TokenCounter
 
 GAP = " … "
 """The mark where sentences were left out. Source: ours."""
