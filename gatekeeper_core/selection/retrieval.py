@@ -132,11 +132,6 @@ class Score(NamedTuple):
     meaning: float = 0.0
 
     @property
-    def share(self) -> float:
-        """The share of the query's idf that the turn holds, 0..1."""
-        return self.terms.share
-
-    @property
     def matched(self) -> frozenset[str]:
         """The terms of the query that the turn holds."""
         return self.terms.matched

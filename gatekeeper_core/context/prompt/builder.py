@@ -1,11 +1,5 @@
 """The context builder: turns a thread, a question and a budget into the final list of messages.
 
-::
-
-    thread ──> summary · constraints · task · memories      from their stores, within one limit of time
-           ──> request: exchanges whole, question at the end, past results compressed
-           ──> prompt: what must be sent, what is optional, the turns beside it ──> BuiltContext
-
 Everything works without a model. Your own memory search, model or embedder runs in another thread; it may be slow, fail
 or return nonsense, and a store may fail: the build goes on without it, and the trace says so.
 """

@@ -80,13 +80,7 @@ class Miss(NamedTuple):
 
 
 class BuiltPart(NamedTuple):
-    """One message of the result.
-
-    Attributes:
-        part: name of the part.
-        seq: sequence number in the thread, None if the build added the message.
-        tokens: cost in tokens.
-    """
+    """A message of the result: its part, its sequence number in the thread (None if the build added it), its tokens."""
 
     part: Part
     seq: int | None
