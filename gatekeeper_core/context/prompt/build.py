@@ -162,7 +162,7 @@ def build_prompt(
             OptionalPart("pinned", pin, max_growth=_STATUS_TOKENS),
             OptionalPart("steps", steps),
         ]
-        optional, given_up, room = reserve(stated, room, count=count)
+        optional, room = reserve(stated, room, count=count)
         shared = shares.summary + shares.retrieved + shares.recent_messages
         usable = max(0, min(room, shared))
         summary = renderer.summary(records.summary, limit=usable * shares.summary // max(1, shared))
@@ -171,8 +171,9 @@ def build_prompt(
             OptionalPart("summary", summary, is_wanted=records.summary.covered_messages > 0),
             OptionalPart("retrieved", memories, is_wanted=bool(records.memories)),
         ]
-        taken, dropped, _ = reserve(derived, room, count=count)
-        optional, given_up = optional | taken, given_up + dropped
+        optional |= reserve(derived, room, count=count)[0]
+        wanted = [part.name for part in (*stated, *derived) if part.message or part.is_wanted]
+        given_up = [name for name in wanted if name not in optional]
 
         # turns: optional parts give way before what must be sent
         view: HistoryView | None = None

@@ -73,19 +73,16 @@ class OptionalPart(NamedTuple):
 
 def reserve(
     parts: Iterable[OptionalPart], room_tokens: int, *, count: TokenCounter
-) -> tuple[dict[Part, OptionalPart], list[str], int]:
-    """Return the parts that have room, most valuable first, the names of the others, and the room that remains."""
+) -> tuple[dict[Part, OptionalPart], int]:
+    """Return the parts that have room, most valuable first, and the room that remains."""
     taken: dict[Part, OptionalPart] = {}
-    given_up: list[str] = []
     for part in parts:
         tokens = count_message(part.message, token_counter=count) if part.message else 0
         tokens += min(part.max_growth, max(0, room_tokens - tokens) // 10)
         if part.message and tokens + JOIN_TOKENS <= room_tokens:
             taken[part.name] = part._replace(tokens=tokens)
             room_tokens -= tokens + JOIN_TOKENS
-        elif part.message or part.is_wanted:
-            given_up.append(part.name)
-    return taken, given_up, room_tokens
+    return taken, room_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
