@@ -290,8 +290,8 @@ def overhead(
     costs = {name: part.tokens + JOIN_TOKENS for name, part in optional.items()}
     volatile = count_messages(system[1:], token_counter=count)
     volatile += sum(costs.get(name, 0) for name in ("summary", "steps", "retrieved"))
-    names: tuple[Part, ...] = ("constraints",) if cache_friendly else ("constraints", "steps", "retrieved")
-    before = [*system[: 1 if cache_friendly else None], *(optional[name].message for name in names if name in optional)]
+    first = ("constraints",) if cache_friendly else ("constraints", "steps", "retrieved")
+    before = [*system[: 1 if cache_friendly else None], *(optional[name].message for name in optional if name in first)]
     summary = [optional["summary"].message] if "summary" in optional and not cache_friendly else []
     return PromptOverhead(
         before_tokens=0 if cache_friendly else volatile,
@@ -319,8 +319,8 @@ def kept_turns(request: Request, view: HistoryView, *, count: TokenCounter) -> S
     ]
     recalled_tokens = 0
     if question_at is not None:
-        with_turns, alone = replaced[question_at], request.messages[question_at]
-        recalled_tokens = count_message(with_turns, token_counter=count) - count_message(alone, token_counter=count)
+        recalled_tokens = count_message(replaced[question_at], token_counter=count)
+        recalled_tokens -= count_message(request.messages[question_at], token_counter=count)
     past = sum(at < request.start for at in view.kept)
     fates: dict[int, Fate] = {seq: fate for at, fate in at_fates.items() if (seq := request.seqs[at]) is not None}
     return SentTurns(messages[:past], messages[past:], fates, recalled_tokens)

@@ -141,13 +141,12 @@ class BoundedCompressor:
 
     def __call__(self, message: Message, context: ResultContext, /) -> str:
         """Return the compressed text of a result, or the text as it is."""
-
-        def compressed() -> str:
-            return check_str("the result of compress_result", self.compress(message, context))
-
         compress = self.compress.compress
-        plugin = None if isinstance(compress, ToolResultCompressor) else compress
-        text = self.calls.run("tool_results", compressed, plugin=plugin)
+        text = self.calls.run(
+            "tool_results",
+            lambda: check_str("the result of compress_result", self.compress(message, context)),
+            plugin=None if isinstance(compress, ToolResultCompressor) else compress,
+        )
         return message.text if text is None else text
 
     @property
@@ -227,8 +226,9 @@ class BuilderParts:
                 "used_summary": records.summary.upto_seq >= 0,
                 "has_task": records.task is not None,
                 "memories": len(records.memories),
+                "misses": [f"{miss.part} {miss.status}" for miss in calls.misses],
             }
-            seen.tell(lambda: {**facts, "misses": [f"{miss.part} {miss.status}" for miss in calls.misses]})
+            seen.tell(lambda: facts)
         return records
 
     def _window_start(self, thread: Thread, room_tokens: int) -> int:
