@@ -224,7 +224,7 @@ def _builds(secret: str, talk: Sequence[Message], question: str) -> None:
     config = ContextBuilderConfig(total_budget=3000, locale="en")
     builder = ContextBuilder(config, memory=memory, token_counter=len, summarizer=failing(secret))
     builder.constraints.set(Thread(secret, talk, secret, secret), secret, secret)
-    requests = ThreadRequests(builder, read=lambda message: message, write=lambda message, _: message)
+    requests = ThreadRequests(builder, HistoryConfig(), read=lambda message: message, write=lambda message, _: message)
     options = RequestOptions(thread=secret, tenant=secret, user=secret, question=question)
     requests.request(talk, options)
     requests.request(talk, options._replace(tools=(secret * 2000,)))

@@ -70,7 +70,6 @@ STAGES = (
     "cues",
     "need",
     "topics",
-    "prefilter",
     "trimming",
     "planner",
     "result",

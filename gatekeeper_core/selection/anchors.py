@@ -12,12 +12,13 @@ Nothing crosses punctuation, and no anchor is longer than 120 characters. At mos
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from functools import cache, lru_cache
 from itertools import chain
 from operator import add
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from gatekeeper_core.selection.dates import quantities
+from gatekeeper_core.selection.dates import Quantity, quantities
 from gatekeeper_core.selection.lexicon import (
     ENGLISH_STOP_WORDS,
     HAN_LIGHT,
@@ -29,11 +30,6 @@ from gatekeeper_core.selection.lexicon import (
     simplified_characters,
 )
 from gatekeeper_core.text import HAN, LazyPattern, clean, is_wide, word_strings
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Set
-
-    from gatekeeper_core.selection.dates import Quantity
 
 AnchorKind = Literal[
     "word", "number", "identifier", "version", "pair", "character", "date", "amount", "triple", "quote", "code"
@@ -252,6 +248,32 @@ def without_ending(word: str) -> str:
     else:
         word = word[:-1] if word.endswith("e") and len(word) > 3 else word
     return f"{word[:-1]}s" if word.endswith(("iz", "yz")) and len(word) > _LONGEST_WITH_Z else word
+
+
+def other_forms(term: str) -> tuple[str, ...]:
+    """Return how the words of a term begin that do not begin with the term itself.
+
+    >>> other_forms("break"), other_forms("subscrib"), other_forms("query")
+    (('broke', 'broken'), ('subscription',), ('queri',))
+    """
+    return (*_changed_ends(term), *_forms_by_term().get(term, ()))
+
+
+def _changed_ends(begin: str) -> Iterator[str]:
+    """Yield how the beginning of a word is written where its last letter changes."""
+    if begin.endswith("y"):  # queries, queried
+        yield f"{begin[:-1]}i"
+    if without_ending(american := f"{begin[:-1]}z") == begin:  # organise, organize
+        yield american
+
+
+@cache
+def _forms_by_term() -> Mapping[str, tuple[str, ...]]:
+    found: dict[str, dict[str, None]] = {}
+    for word in (*irregular_forms(), *family_heads(), *family_heads().values()):
+        begin = without_ending(word) if word not in irregular_forms() else word
+        found.setdefault(stem(word), {}).update(dict.fromkeys((begin, *_changed_ends(begin))))
+    return {term: tuple(form for form in forms if not form.startswith(term)) for term, forms in found.items()}
 
 
 def term_weight(term: str) -> float:

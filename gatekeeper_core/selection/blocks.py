@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from datetime import date
+from typing import NamedTuple
 
 from gatekeeper_core.messages import Turn
 from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, extract_anchors
 from gatekeeper_core.selection.dates import date_terms
 from gatekeeper_core.text import split_thinking
-from gatekeeper_core.tokens import count_messages
-
-if TYPE_CHECKING:
-    from datetime import date
-
-    from gatekeeper_core.tokens import TokenCounter
+from gatekeeper_core.tokens import TokenCounter, count_messages
 
 
 class Block(NamedTuple):

@@ -6,15 +6,11 @@ gated, never searched. They are no memory.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
 from gatekeeper_core.errors import ConfigError, ConstraintLimitError, check_str
 from gatekeeper_core.fences import fence
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from gatekeeper_core.tokens import TokenCounter
+from gatekeeper_core.tokens import TokenCounter
 
 CONSTRAINT_TOKENS = 512
 """Cap of the rendered constraints. Source: ours; the specification says "small"."""

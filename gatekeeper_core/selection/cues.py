@@ -1,6 +1,6 @@
 """Cues: wordings that relate a query to what went before, read from the text alone.
 
-The words themselves are data (:mod:`gatekeeper_core.selection.lexicon`); this module finds them, with the guards that
+The words themselves are data (``data/cues.tsv``, ``data/words.tsv``); this module finds them, with the guards that
 keep 其它, 这个月, 继续教育 or the conjunction "that" from being taken for a word that points back.
 """
 
@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import math
 import re
-from functools import cache
+from functools import cache, partial
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from gatekeeper_core.data_files import pattern, words
 from gatekeeper_core.selection.anchors import count_terms, extract_anchors
 from gatekeeper_core.selection.information import LEAST_INFORMATION, surprise
-from gatekeeper_core.selection.lexicon import word_set, wordings
+from gatekeeper_core.selection.lexicon import word_set
 from gatekeeper_core.text import LazyPattern, clean, data_pattern, is_question, sentences
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _MAX_READ = 2_000
 _STEERING = ("corrections", "explicit switch", "explicit return", "said before", "referring", "request openers")
@@ -71,14 +69,13 @@ def read_cues(text: str) -> Cues:
     ('back to', '换个话题')
     """
     folded = _folded(text)
-    switch, leaving = _Search(folded).first("explicit switch"), _LEAVING.match(folded)
+    switch, leaving = _first("explicit switch", folded), _LEAVING.match(folded)
     if leaving:
         folded = folded[leaving.end() :].strip()
-    search = _Search(folded)
-    found, answer = search.first, _pattern("acknowledgements").match(folded)
+    found, answer = partial(_first, text=folded), _pattern("acknowledgements").match(folded)
     return Cues(
-        referring=_referring(folded) if search.may_hold("referring") or "that" in folded else None,
-        pronoun=_pronoun(search),
+        referring=_referring(folded) if folded else None,
+        pronoun=_pronoun(folded),
         switch=switch,
         leaving=next(filter(None, leaving.groups())) if leaving else None,
         said=found("said before"),
@@ -96,8 +93,8 @@ def is_request(text: str) -> bool:
     """Return whether the wording of a text asks for something (请问, "can you")."""
     folded = _folded(text)
     leaving = _LEAVING.match(folded)
-    search = _Search(folded[leaving.end() :] if leaving else folded)
-    return any(search.first(name) for name in ("request openers", "request verbs"))
+    asked = folded[leaving.end() :] if leaving else folded
+    return any(_pattern(name).search(asked) for name in ("request openers", "request verbs"))
 
 
 def _folded(text: str) -> str:
@@ -115,12 +112,12 @@ def without_cues(text: str) -> str:
     """
     head, tail = text[:_MAX_READ], text[_MAX_READ:]
     # Letter for letter, so that places are the same: only the capital I with a dot has a longer lower case.
-    search = _Search(head.replace("İ", "I").lower().replace("ı", "i").replace("ſ", "s").replace("’", "'"))
-    if leaving := _LEAVING.match(search.text):
-        head, search = head[leaving.end() :], _Search(search.text[leaving.end() :])
-    for words in _STEERING:
-        if spans := [match.span() for match in search.matches(words)]:
-            head, search = _blanked(head, spans), _Search(_blanked(search.text, spans))
+    low = head.replace("İ", "I").lower().replace("ı", "i").replace("ſ", "s").replace("’", "'")
+    if leaving := _LEAVING.match(low):
+        head, low = head[leaving.end() :], low[leaving.end() :]
+    for name in _STEERING:
+        if spans := [match.span() for match in _pattern(name).finditer(low)]:
+            head, low = _blanked(head, spans), _blanked(low, spans)
     return head + tail
 
 
@@ -154,30 +151,6 @@ def ends_with_question(text: str) -> bool:
     return text[-_MAX_READ:].rstrip().rstrip("\"'”’」』)）").endswith(("?", "？"))
 
 
-class _Search:
-    """A lower-case text in which many wordings are looked for, each only where a word or character may begin it."""
-
-    __slots__ = ("_pieces", "text")
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self._pieces = frozenset(_PIECE.findall(text))
-
-    def may_hold(self, name: str) -> bool:
-        """Return whether the text holds what one of a group of wordings begins with."""
-        return not wordings(name).begins.isdisjoint(self._pieces)
-
-    def matches(self, name: str) -> Iterator[re.Match[str]]:
-        """Return the places of a group of wordings in the text, in order, none inside another."""
-        return _pattern(name).finditer(self.text) if self.may_hold(name) else iter(())
-
-    def first(self, name: str) -> str | None:
-        """Return the first of a group of wordings in the text, or None."""
-        match = next(self.matches(name), None)
-        return match[0] if match else None
-
-
-_PIECE = LazyPattern(r"[0-9a-z_']+|[^\x00-\x7f]")
 _ENGLISH_PIECE = LazyPattern(r"[a-z']+|[^\sa-z']")
 _REACTION = data_pattern("cues.tsv", "REACTION")
 _LEAVING = data_pattern("cues.tsv", "LEAVING")
@@ -192,10 +165,15 @@ def _pattern(name: str) -> re.Pattern[str]:
 
     A Chinese character beside an English word is no part of it: "back to缓存" goes back.
     """
-    group = wordings(name)
-    chinese = sorted(group.chinese, key=lambda word: (-len(word), word))
-    english = rf"(?<![0-9a-z_'])(?:{group.english})(?![0-9a-z_'])"
+    chinese = sorted(words("cues.tsv", f"{name} chinese"), key=lambda word: (-len(word), word))
+    english = rf"(?<![0-9a-z_'])(?:{pattern('cues.tsv', f'{name} english')})(?![0-9a-z_'])"
     return re.compile("|".join(map(re.escape, chinese)) + "|" + english)
+
+
+def _first(name: str, text: str) -> str | None:
+    """Return the first of a group of wordings in a lower-case text, or None."""
+    match = _pattern(name).search(text)
+    return match[0] if match else None
 
 
 def _referring(text: str) -> str | None:
@@ -209,11 +187,8 @@ def _referring(text: str) -> str | None:
         parts = parts[-1:]
     before: list[str] = []  # sentences without such a word
     for part in parts:
-        search = _Search(part)
-        if spans := [match.span() for match in search.matches("not referring")]:
-            search = _Search(_blanked(part, spans))
-        guarded = search.text
-        match = next(search.matches("referring"), None)
+        guarded = _blanked(part, [match.span() for match in _pattern("not referring").finditer(part)])
+        match = _pattern("referring").search(guarded)
         word = match[0] if match else _referring_that(guarded)
         if word is None:
             before.append(part)
@@ -232,20 +207,20 @@ def _tells_enough(text: str) -> bool:
     return math.fsum(map(surprise, count_terms(text))) >= LEAST_INFORMATION
 
 
-def _pronoun(search: _Search) -> str | None:
+def _pronoun(text: str) -> str | None:
     """Return the first pronoun, unless the text itself has named before whom or what it means ("my daughter")."""
-    match = next(search.matches("pronouns"), None)
-    if match is None or _NAMED_THING.search(search.text[: match.start()]):
+    match = _pattern("pronouns").search(text)
+    if match is None or _NAMED_THING.search(text[: match.start()]):
         return None
-    return None if _tells_enough(search.text[: match.start()]) else match[0]
+    return None if _tells_enough(text[: match.start()]) else match[0]
 
 
 def _names_something(part: str) -> bool:
     """Return whether a sentence names a thing that a pronoun after it would mean."""
     if _NAMED_THING.search(part):
         return True
-    for words in ("thanks", "acknowledgements", "greetings"):
-        part = _pattern(words).sub(" ", part)
+    for name in ("thanks", "acknowledgements", "greetings"):
+        part = _pattern(name).sub(" ", part)
     return any(anchor.kind == "pair" and anchor.weight == 1.0 for anchor in extract_anchors(part))
 
 

@@ -11,14 +11,13 @@ for none. A week is a calendar week from Monday to Sunday (ISO 8601).
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from datetime import date
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from gatekeeper_core.text import LazyPattern
-
-if TYPE_CHECKING:
-    import re
-    from collections.abc import Iterator
+from gatekeeper_core.data_files import pattern, rows
+from gatekeeper_core.text import LazyPattern, data_pattern
 
 
 class Quantity(NamedTuple):
@@ -36,40 +35,17 @@ class Quantity(NamedTuple):
 
 
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()  # noqa: SIM905 - as a sentence reads them
-_MONTH_NAME = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
-    r"|nov(?:ember)?|dec(?:ember)?)"
-)
-_DATE = LazyPattern(
-    r"(?<![0-9])(?P<m1>[0-9]{1,2}) ?[月월] ?(?P<d1>[0-9]{1,2}) ?[日号號일]"
-    r"|(?<![0-9])[0-9]{4}[-/.](?P<m2>[0-9]{1,2})[-/.](?P<d2>[0-9]{1,2})(?![0-9])"
-    rf"|\b(?P<m3>{_MONTH_NAME})\.? (?P<d3>[0-9]{{1,2}})(?:st|nd|rd|th)?\b(?!:)"
-    rf"|\b(?P<d4>[0-9]{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<m4>{_MONTH_NAME})\b"
-)
+_DATE = data_pattern("dates.tsv", "DATE")
 # What every date holds from a digit on. A pattern that begins with a class of characters is searched several times
 # faster than one that begins with a choice or looks behind; so this one does, and _AMOUNT looks behind one later.
-_DATE_SIGN = LazyPattern(
-    rf"[0-9](?:(?<=[a-z.] .)| ?[月월]|[0-9]{{3}}[-/.]|(?:st|nd|rd|th)?(?: of)? (?:{'|'.join(_MONTHS)}))"
-)
+_DATE_SIGN = data_pattern("dates.tsv", "DATE_SIGN")
 
-_UNITS = {
-    "元": "元 块钱 块 圆 rmb cny yuan",
-    "km": "公里 千米 km kilometers kilometres kilometer kilometre",
-    "kg": "公斤 千克 kg kilograms kilos",
-    "g": "克 grams",
-    "h": "小时 小時 钟头 hours hour hrs",
-    "min": "分钟 分鐘 minutes minute mins",
-    "d": "天 days day",
-    "w": "星期 礼拜 周 weeks week",
-    "m": "个月 個月 months month",
-    "y": "年 years year",
-    "age": "岁 歲",
-    "人": "人 people persons",
-    "次": "次 times",
-    "度": "℃ 度 °c degrees",
-    "%": "%",
+_UNIT_OF = {
+    written: name.removeprefix("unit ")
+    for name, forms in rows("dates.tsv")
+    if name.startswith("unit ")
+    for written in forms.split()
 }
-_UNIT_OF = {written: unit for unit, row in _UNITS.items() for written in row.split()}
 _WRITTEN = sorted(_UNIT_OF, key=lambda written: (-len(written), written))
 _WIDE_UNIT = "|".join(written for written in _WRITTEN if not written.isascii())
 _PLAIN_UNIT = "|".join(written for written in _WRITTEN if written.isascii() and written.isalpha())
@@ -117,7 +93,8 @@ def _numeral(written: str) -> int:
 
 # --- dates of turns --------------------------------------------------------------------------------------------------
 
-_DAYS_BACK = {
+_DAYS_BACK = {word: days for days in (1, 2, 3) for word in pattern("dates.tsv", f"days back {days}").split("|")}
+_BACK = {
     "the day before yesterday": 2,
     "yesterday": 1,
     "last night": 1,
@@ -139,19 +116,7 @@ _SPANS = {
 _WEEKDAYS = ("mon", "tues", "wednes", "thurs", "fri", "satur", "sun")
 _WIDE_WEEKDAYS = "一二三四五六日"
 
-_SPOKEN = LazyPattern(
-    r"(?P<day>大?(?<![以从之目])前天|昨[天日晚]|\b(?:the day before yesterday|yesterday|last night)\b)"
-    rf"|\blast (?P<weekday>{'|'.join(_WEEKDAYS)})day\b"
-    r"|(?P<wide_back>上上|上)个?(?:周|週|星期|礼拜)(?P<wide_weekday>[一二三四五六日天])"
-    r"|(?P<weekend>\blast weekend\b|上个?[周週]末)"
-    r"|\b(?P<back>last) (?P<unit>week|month|year)\b"
-    r"|(?P<back2>上上|上)(?:一?个)?(?P<unit2>[周週](?!末)|星期|礼拜|月)|(?P<back3>(?<!过)去|(?<![以从之目])前)(?P<unit3>年)"
-    rf"|\b(?P<ago>[0-9]{{1,3}}|{'|'.join(_COUNTS)}) (?P<ago_unit>day|week|month|year)s? ago\b"
-    rf"|\b(?P<month>{_MONTH_NAME}),? (?P<year>[0-9]{{4}})\b|\bin (?P<lone_month>{_MONTH_NAME})\b(?! ?[0-9])"
-    r"|(?:(?P<year2>[0-9]{4})[年년] ?)?(?<![0-9])(?P<month2>[0-9]{1,2}|十?[一二三四五六七八九]|十)[月월]份?"
-    r"(?! ?[0-9一二三十]{1,3} ?[日号號일])"
-    r"|(?P<ago2>[0-9]{1,3}|[一二两三四五六七八九十]{1,3})个?(?P<ago_unit2>天|日|周|週|星期|礼拜|月|年)[之以]?前"
-)
+_SPOKEN = data_pattern("dates.tsv", "SPOKEN")
 
 
 class DateTerms(NamedTuple):

@@ -10,17 +10,14 @@ the longest counts.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cache, lru_cache
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from gatekeeper_core.selection.anchors import stem
+from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.lexicon import kinds, synonyms, translations
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
-
-    from gatekeeper_core.selection.index import TurnIndex
 
 MAX_RELATED = 40
 """Related terms of one query at most, the weightiest. Source: ours: a bound on the cost of a query."""

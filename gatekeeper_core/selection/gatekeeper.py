@@ -7,13 +7,14 @@ a choice of excerpts (:mod:`gatekeeper_core.selection.planner`).
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from gatekeeper_core.arguments import missing_attribute, with_suggestions
 from gatekeeper_core.caching import LruCache
+from gatekeeper_core.embedding import Embedder
 from gatekeeper_core.encoder import TextEncoder, encoder_of
 from gatekeeper_core.errors import check_str, check_type
 from gatekeeper_core.events import GATE, SELECTION
@@ -22,27 +23,18 @@ from gatekeeper_core.observation import stage
 from gatekeeper_core.selection.anchors import count_terms, query_terms
 from gatekeeper_core.selection.blocks import Block
 from gatekeeper_core.selection.constraints import with_constraint
-from gatekeeper_core.selection.cues import read_cues, without_cues
+from gatekeeper_core.selection.cues import Cues, read_cues, without_cues
 from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.meaning import Meaning, QueryVector, excerpt
-from gatekeeper_core.selection.need import need_weights
+from gatekeeper_core.selection.need import Reading, need_weights
 from gatekeeper_core.selection.planner import Conversation, Planner, Question
-from gatekeeper_core.selection.result import selection_of
+from gatekeeper_core.selection.result import Selection, selection_of
 from gatekeeper_core.selection.retrieval import expand_query, read_query
 from gatekeeper_core.selection.settings import GatekeeperConfig
 from gatekeeper_core.selection.topics import Topic, TopicMap, Verdict, judge, read_question
 from gatekeeper_core.selection.trimming import Sentences
-from gatekeeper_core.tokens import check_tokens, checked_counter
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from gatekeeper_core.embedding import Embedder
-    from gatekeeper_core.selection.cues import Cues
-    from gatekeeper_core.selection.need import Reading
-    from gatekeeper_core.selection.result import Selection
-    from gatekeeper_core.tokens import TokenCounter
-    from gatekeeper_core.vectors import PackedVector
+from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
+from gatekeeper_core.vectors import PackedVector
 
 _DEFAULT_CONFIG = GatekeeperConfig()  # one for all: a hundred thousand gatekeepers may be held at the same time
 

@@ -10,15 +10,12 @@ from __future__ import annotations
 import math
 from array import array
 from bisect import bisect_left
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from functools import lru_cache
 from heapq import nlargest
-from typing import TYPE_CHECKING
 
 from gatekeeper_core.selection.information import LEAST_RARITY, idf_among, surprise
 from gatekeeper_core.selection.speakers import Speakers
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 
 FIELD_BITS = 4
 TURN_BITS = 2 * FIELD_BITS

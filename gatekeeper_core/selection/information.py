@@ -7,13 +7,9 @@ from __future__ import annotations
 
 import math
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
 
 from gatekeeper_core.selection.anchors import stem, term_weight
 from gatekeeper_core.selection.lexicon import GENERIC_WORDS, HAN_GENERIC, HAN_LIGHT, background_frequencies
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 BACKGROUND_TURNS = 20.0
 """Number of turns of everyday talk behind the background frequencies, in an idf.
@@ -54,17 +50,9 @@ def idf_among(term: str, *, documents: int, frequency: int) -> float:
     True
     """
     turns = documents + BACKGROUND_TURNS
-    containing = frequency + _background_turns().get(term, 0.0)
+    share = min(_MAX_BACKGROUND_SHARE, _BACKGROUND_TURN_LENGTH * background_frequencies().get(term, 0.0))
+    containing = frequency + BACKGROUND_TURNS * share
     return round(math.log1p((turns - containing + 0.5) / (containing + 0.5)), 6)
-
-
-@cache
-def _background_turns() -> Mapping[str, float]:
-    """Return by term in how many of the ``BACKGROUND_TURNS`` it occurs, where it is listed."""
-    shares = background_frequencies().items()
-    return {
-        term: BACKGROUND_TURNS * min(_MAX_BACKGROUND_SHARE, _BACKGROUND_TURN_LENGTH * share) for term, share in shares
-    }
 
 
 @lru_cache(maxsize=16_384)

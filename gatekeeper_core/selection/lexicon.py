@@ -8,37 +8,11 @@ nothing to ``depart``. So the families are a list and not a rule.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
 
-from gatekeeper_core.data_files import pattern, rows, words
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-
-class Wordings(NamedTuple):
-    """A group of wordings with one meaning.
-
-    Attributes:
-        chinese: wordings that are found anywhere in a text.
-        english: alternatives of a pattern, found as whole words.
-        begins: words of which one begins any of them; of a script without spaces, characters. The pattern is tried only
-            on a text that holds one of these.
-    """
-
-    chinese: tuple[str, ...]
-    english: str
-    begins: frozenset[str]
-
-
-@cache
-def wordings(name: str) -> Wordings:
-    """Return a group of ``data/cues.tsv`` by its name."""
-    chinese = words("cues.tsv", f"{name} chinese")
-    begins = frozenset([*words("cues.tsv", f"{name} begins"), *(word[0] for word in chinese)])
-    return Wordings(chinese, pattern("cues.tsv", f"{name} english"), begins)
+from gatekeeper_core.data_files import rows, words
 
 
 @cache

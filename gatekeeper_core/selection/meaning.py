@@ -15,13 +15,11 @@ Source: ours; the constants are rounded, fitted with ``fast-universal-sentence-e
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from heapq import nlargest
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from gatekeeper_core.vectors import PackedVector
+from gatekeeper_core.vectors import PackedVector, dot
 
 NEAREST = 40
 """Turns of a conversation that nearness can make candidates. Source: ours, as many as are scored in full."""
@@ -58,28 +56,6 @@ class QueryVector(NamedTuple):
     missed: str = ""
 
 
-def cosines(vectors: Iterable[PackedVector | None], query: PackedVector) -> list[float | None]:
-    """Return the cosine of each vector with that of a query, -1.0 to 1.0, to six digits; None without one of its size.
-
-    The product of two vectors is taken from their distance, which the standard library works out in C: the squares are
-    whole numbers far below 2**53, so that nothing is lost.
-
-    >>> from gatekeeper_core.vectors import packed
-    >>> cosines([None, packed([0.6, 0.8])], packed([0.8, 0.6]))
-    [None, 0.959291]
-    """
-    other, square = query.numbers.tolist(), round(query.scale**-2)
-    found: list[float | None] = []
-    for vector in vectors:
-        if vector is None or len(vector.numbers) != len(other):
-            found.append(None)
-        else:
-            own = round(vector.scale**-2)
-            apart = round(math.dist(vector.numbers.tolist(), other) ** 2)
-            found.append(round((own + square - apart) // 2 / math.sqrt(own) * query.scale, 6))
-    return found
-
-
 class Meaning:
     """Similarities between the turns of a conversation and one query.
 
@@ -93,7 +69,10 @@ class Meaning:
         self.embedder = query.embedder
         self.missed = query.missed
         self.nearest: tuple[int, ...] = ()
-        self._cosines = cosines(vectors, query.vector) if query.vector else []
+        self._cosines: list[float | None] = []
+        if asked := query.vector:
+            size = len(asked.numbers)
+            self._cosines = [dot(each, asked) if each and len(each.numbers) == size else None for each in vectors]
         self._mean = self._deviation = 0.0
         near = [(cosine, turn_id) for turn_id, cosine in enumerate(self._cosines) if cosine is not None]
         if not near:

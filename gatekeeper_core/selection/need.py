@@ -18,20 +18,17 @@ authors.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from gatekeeper_core.data_files import rows
+from gatekeeper_core.selection.cues import Cues
+from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.information import LEAST_INFORMATION
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from gatekeeper_core.selection.cues import Cues
-    from gatekeeper_core.selection.index import TurnIndex
-    from gatekeeper_core.selection.retrieval import MatchedTerms, Query, Score
+from gatekeeper_core.selection.retrieval import MatchedTerms, Query, Score
 
 _SHORT_TOKENS = 120  # up to which a turn is sent whole: a cut saves little and costs evidence
 _PRICE, _EXPONENT = 0.0053, 1.3  # of a token; fitted on both groups of authors, mean error 1.7 and 1.2 points

@@ -13,15 +13,23 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from gatekeeper_core.events import CANDIDATES, COVER
 from gatekeeper_core.observation import stage
 from gatekeeper_core.selection.anchors import terms_in
+from gatekeeper_core.selection.blocks import Block
+from gatekeeper_core.selection.cues import Cues
+from gatekeeper_core.selection.index import TurnIndex
+from gatekeeper_core.selection.meaning import Meaning
 from gatekeeper_core.selection.need import (
+    NeedWeights,
+    Reading,
+    Signs,
     coverage_at,
     older_signs,
     price_of,
@@ -29,22 +37,11 @@ from gatekeeper_core.selection.need import (
     smallest_form,
     tokens_worth,
 )
-from gatekeeper_core.selection.retrieval import score_turns
-from gatekeeper_core.selection.trimming import Forms, Trimmer
+from gatekeeper_core.selection.retrieval import Query, Score, score_turns
+from gatekeeper_core.selection.settings import GatekeeperConfig
+from gatekeeper_core.selection.topics import Verdict
+from gatekeeper_core.selection.trimming import Excerpt, Forms, Sentences, Trimmer
 from gatekeeper_core.token_estimate import budget_for, budget_within
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from gatekeeper_core.selection.blocks import Block
-    from gatekeeper_core.selection.cues import Cues
-    from gatekeeper_core.selection.index import TurnIndex
-    from gatekeeper_core.selection.meaning import Meaning
-    from gatekeeper_core.selection.need import NeedWeights, Reading, Signs
-    from gatekeeper_core.selection.retrieval import Query, Score
-    from gatekeeper_core.selection.settings import GatekeeperConfig
-    from gatekeeper_core.selection.topics import Verdict
-    from gatekeeper_core.selection.trimming import Excerpt, Sentences
 
 _LOWEST_PRICE, _SLACK = 1e-9, 0.006  # the slack is a little more than the last step of the search for a price
 _FILLING_TOKENS = 40  # of the budget for each candidate of ``fill``

@@ -5,24 +5,20 @@ Decisions are computed on first use; that never changes a choice.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from gatekeeper_core.notebook import notebook_table
 from gatekeeper_core.selection.anchors import MAX_TURN_ANCHORS, count_terms, extract_anchors, has_whole
 from gatekeeper_core.selection.constraints import render_constraints
 from gatekeeper_core.selection.lexicon import background_frequencies
 from gatekeeper_core.selection.need import log_odds, newest_signs
-from gatekeeper_core.selection.planner import Reason
+from gatekeeper_core.selection.planner import Planner, Reason, Stage, Why
+from gatekeeper_core.selection.retrieval import Score
+from gatekeeper_core.selection.topics import Verdict
 from gatekeeper_core.token_estimate import budget_for
 from gatekeeper_core.tokens import describe_counter
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from gatekeeper_core.selection.planner import Planner, Stage, Why
-    from gatekeeper_core.selection.retrieval import Score
-    from gatekeeper_core.selection.topics import Verdict
 
 SCHEMA_VERSION = 4
 """Version of the JSON that :meth:`Selection.to_dict` gives; it grows when a field changes its meaning or goes."""

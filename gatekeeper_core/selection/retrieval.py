@@ -16,8 +16,10 @@ nothing, not even a related term, has no score at all, however new.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import date
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from gatekeeper_core.selection.anchors import (
     MAX_SCANNED_CHARACTERS,
@@ -29,15 +31,9 @@ from gatekeeper_core.selection.anchors import (
 )
 from gatekeeper_core.selection.dates import spoken_dates
 from gatekeeper_core.selection.expansion import Related, related_terms
-from gatekeeper_core.selection.index import Scan, highest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from datetime import date
-
-    from gatekeeper_core.selection.index import Hits, TurnIndex
-    from gatekeeper_core.selection.meaning import Meaning
-    from gatekeeper_core.selection.settings import GatekeeperConfig
+from gatekeeper_core.selection.index import Hits, Scan, TurnIndex, highest
+from gatekeeper_core.selection.meaning import Meaning
+from gatekeeper_core.selection.settings import GatekeeperConfig
 
 SCORED_IN_FULL = 40
 """Turns that are at least scored in full. Source: ours, twice the candidates that the specification takes."""
@@ -134,11 +130,6 @@ class Score(NamedTuple):
     terms: MatchedTerms
     whole: frozenset[str]
     meaning: float = 0.0
-
-    @property
-    def share(self) -> float:
-        """The share of the query's idf that the turn holds, 0..1."""
-        return self.terms.share
 
     @property
     def matched(self) -> frozenset[str]:

@@ -11,14 +11,11 @@ Sidorov et al. 2014, "Soft similarity and soft cosine measure" (related terms); 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping
 
 from gatekeeper_core.selection.anchors import term_weight
 from gatekeeper_core.selection.expansion import thesaurus
 from gatekeeper_core.selection.information import idf_among
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
 
 # What a pair of related terms counts beside one and the same word. Source: as in ``expansion``.
 _SYNONYM_CREDIT = 0.3

@@ -7,14 +7,12 @@ and the messages of a speaker whom the query names count more.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from gatekeeper_core.selection.anchors import count_terms
+from gatekeeper_core.selection.lexicon import word_set
 from gatekeeper_core.text import LazyPattern
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
 
 MIN_MESSAGES = 3
 """Messages that a name must open before it is a speaker's. Source: ours: "Note:" opens one, a name many."""
@@ -22,12 +20,7 @@ MIN_MESSAGES = 3
 _LABEL = LazyPattern(r"\s*([^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}) ?(?::(?=\s)|：)")
 _LONGEST_LABEL = 64
 _NOBODY = "", ""  # one for all turns without a name
-_ROLES = frozenset(
-    """
-    user assistant human ai bot system tool agent model chatbot customer support question answer q a note error warning
-    todo info debug title summary 用户 助手 客服 客户 系统 机器人 问 答 问题 回答 注意 提示 备注 错误 警告 标题 总结
-    """.split()  # noqa: SIM905 - a word a line would hide the list
-)
+_ROLES = word_set("speaker roles")
 
 
 def speaker_of(text: str) -> str:

@@ -24,27 +24,21 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from gatekeeper_core.selection.anchors import query_terms, term_weight
-from gatekeeper_core.selection.cues import asking_sentence, without_cues
+from gatekeeper_core.selection.cues import Cues, asking_sentence, without_cues
 from gatekeeper_core.selection.expansion import translated_terms
-from gatekeeper_core.selection.index import TURN_BITS, postings_among
+from gatekeeper_core.selection.index import TURN_BITS, TurnIndex
 from gatekeeper_core.selection.information import LEAST_INFORMATION, RARE_WORD, surprise
-from gatekeeper_core.selection.need import Reading, question_needs
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence, Set
-
-    from gatekeeper_core.selection.cues import Cues
-    from gatekeeper_core.selection.index import TurnIndex
-    from gatekeeper_core.selection.need import NeedWeights
-    from gatekeeper_core.selection.settings import GatekeeperConfig
+from gatekeeper_core.selection.need import NeedWeights, Reading, question_needs
+from gatekeeper_core.selection.settings import GatekeeperConfig
 
 _MAX_POSTINGS = 400
 _MAX_ALL_POSTINGS = 2_000
-_SLACK, _TIE = 1e-6, 1e-9  # sums in another order may differ in their last digits
+_TIE = 1e-9  # sums in another order may differ in their last digits
 _PAIR = 0.4  # of a word, for the pairs across two words
 _LEAVING_SIZE = 0.5  # rare words that a text tells at least after the words that leave what was said
 _LEAST_LINK = 0.05  # below which the newest turn is not needed
@@ -264,20 +258,12 @@ def _best_earlier(
         if too_many > 0:
             too_many -= len(postings_of[term])
             postings_of[term] = ()
-    # The terms that tell most are read first, the others only in the turns that can still come first.
     shares: dict[int, float] = {}
-    most, remaining = 0.0, math.fsum([worth[term] for term in worth if postings_of[term]])
-    for term in sorted(filter(postings_of.get, worth), key=worth.__getitem__, reverse=True):
-        value, postings = worth[term], postings_of[term]
-        if most > remaining:
-            shares = {turn: share for turn, share in shares.items() if share + remaining > most - _SLACK}
-            postings = postings_among(postings, sorted(shares), shares)
-        for posting in postings:
+    for term in sorted(worth, key=worth.__getitem__, reverse=True):
+        for posting in postings_of[term]:
             turn = posting >> TURN_BITS
-            if turn in shares:
-                shares[turn] += value
-            elif turn < len(index) - 1:
-                shares[turn] = value
-        most, remaining = max(shares.values(), default=0.0), remaining - value
+            shares[turn] = shares.get(turn, 0.0) + worth[term]
+    shares.pop(len(index) - 1, None)
+    most = max(shares.values(), default=0.0)
     best = max((turn for turn, share in shares.items() if share > most - _TIE), default=None)
     return best, 0.0 if best is None else shares[best]

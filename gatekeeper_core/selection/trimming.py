@@ -11,25 +11,20 @@ A turn that came from messages is cut message by message, so that each can be se
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from functools import cache, cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from functools import cache
+from typing import NamedTuple
 
 from gatekeeper_core.caching import LruCache
-from gatekeeper_core.messages import SIGNED
+from gatekeeper_core.messages import SIGNED, Message, Turn
 from gatekeeper_core.selection.anchors import MAX_SCANNED_CHARACTERS, terms_in
+from gatekeeper_core.selection.blocks import Block
 from gatekeeper_core.selection.cues import ends_with_question
-from gatekeeper_core.selection.prefilter import Prefilter
+from gatekeeper_core.selection.retrieval import Query
 from gatekeeper_core.text import Span, is_question, sentences, split_thinking
+from gatekeeper_core.tokens import TokenCounter
 from gatekeeper_core.truncation import truncate_to_tokens
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from gatekeeper_core.messages import Message, Turn
-    from gatekeeper_core.selection.blocks import Block
-    from gatekeeper_core.selection.retrieval import Query
-    from gatekeeper_core.tokens import TokenCounter
 
 GAP = " … "
 """The mark where sentences were left out. Source: ours."""
@@ -97,11 +92,6 @@ class Sentences:
         self.count = count
         self._read: LruCache[str, tuple[list[Span], list[int]]] = LruCache(max_entries=_MAX_TEXTS)
 
-    @cached_property
-    def gap_tokens(self) -> int:
-        """The cost of a gap."""
-        return self.count(GAP)
-
     def of(self, text: str) -> tuple[list[Span], list[int]]:
         """Return the sentences of a text, and the list that holds the cost of each, -1 where it is not counted yet.
 
@@ -149,11 +139,14 @@ class Trimmer:
         else:
             share = budget_tokens // 2 if full.assistant else budget_tokens
             user = full.user if full.tokens_user <= share else self._fitted(full.user, share, questions=True)
-            remaining = budget_tokens - (full.tokens_user if user == full.user else self._count(user))
-            fits = full.tokens_assistant <= remaining
-            assistant = full.assistant if fits else self._fitted(full.assistant, remaining, questions=False)
-            silent = not assistant and (bool(full.assistant) or not user)
-            part = None if silent else self._cut(full, user, assistant)
+            tokens_user = full.tokens_user if user == full.user else self._count(user)
+            fits = full.tokens_assistant <= budget_tokens - tokens_user
+            assistant = full.assistant if fits else self._fitted(full.assistant, budget_tokens - tokens_user)
+            tokens_assistant = full.tokens_assistant if assistant == full.assistant else self._count(assistant)
+            if not assistant and (full.assistant or not user):
+                return None
+            is_cut = (user, assistant) != (full.user, full.assistant)
+            part = Excerpt(user, assistant, tokens_user, tokens_assistant, trimmed=True) if is_cut else full
         return part if part is not None and part.tokens <= budget_tokens else None
 
     def one_side(self, full: Excerpt) -> Excerpt:
@@ -183,30 +176,18 @@ class Trimmer:
                     return None
                 texts[at] = rest
             remaining -= count(texts.get(at, text))
-        return self._cut_messages(full, source, texts)
-
-    def _cut_messages(self, full: Excerpt, source: Turn, texts: Mapping[int, str]) -> Excerpt:
-        """Return a turn with other texts in some of its messages."""
         if not texts:
             return full
         messages = list(source.messages)
         saved = {"user": 0, "assistant": 0}
         for at, text in texts.items():
-            saved[messages[at].role] += self._count(messages[at].text) - self._count(text)
+            saved[messages[at].role] += costs[at] - count(text)
             messages[at] = replace(messages[at], content=text)
         cut_turn = source._replace(messages=tuple(messages))
         user, assistant = full.tokens_user - saved["user"], full.tokens_assistant - saved["assistant"]
         return Excerpt(cut_turn.user_text, cut_turn.assistant_text, user, assistant, True, tuple(sorted(texts.items())))
 
-    def _cut(self, full: Excerpt, user: str, assistant: str) -> Excerpt:
-        """Return a turn with other texts; a side that did not change costs what it cost."""
-        if (user, assistant) == (full.user, full.assistant):
-            return full
-        user_tokens = full.tokens_user if user == full.user else self._count(user)
-        assistant_tokens = full.tokens_assistant if assistant == full.assistant else self._count(assistant)
-        return Excerpt(user, assistant, user_tokens, assistant_tokens, trimmed=True)
-
-    def _fitted(self, text: str, budget_tokens: int, *, questions: bool) -> str:
+    def _fitted(self, text: str, budget_tokens: int, *, questions: bool = False) -> str:
         """Return the sentences of a text that matter most and fit together, in order; "" where none fits.
 
         First those that share most of the query's idf, then questions (with ``questions``), then the sentences beside
@@ -229,7 +210,7 @@ class Trimmer:
         for at in sorted(range(len(spans)), key=rank):
             if costs[at] < 0:
                 costs[at] = self._counter(text[spans[at].start : spans[at].stop])
-            cost = costs[at] + self._sentences.gap_tokens + 1
+            cost = costs[at] + self._count(GAP) + 1
             if cost <= room:
                 keep.append(at)
                 room -= cost
@@ -244,9 +225,9 @@ class Trimmer:
     def _shared_by_sentence(self, text: str) -> list[float]:
         """Return by sentence the weight of the query's terms in it, to six digits; single characters do not count."""
         if text not in self._shared:
-            prefilter, shared = Prefilter(text, self._weights), []
+            with_quantities, shared = any(term[0] in "@#" for term in self._weights), []
             for span in self._sentences.of(text)[0]:
-                terms = terms_in(text[span.start : span.stop]) if prefilter.may_hold(span) else ()
+                terms = terms_in(text[span.start : span.stop], with_quantities=with_quantities)
                 shared.append(round(math.fsum([weight for term, weight in self._weights.items() if term in terms]), 6))
             self._shared[text] = shared
         return self._shared[text]

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from langchain_core.tools import BaseTool
     from typing_extensions import Unpack
 
-    from gatekeeper_core.context.history.selector import ThreadSelector
     from gatekeeper_core.context.history.strategies import HistoryConfig
     from gatekeeper_core.context.prompt.builder import ContextBuilder
     from gatekeeper_core.messages import Provider
@@ -90,10 +89,10 @@ class GatekeeperMiddleware(LastContexts, Middleware):
         self._requests = None
         if builder is not None:
             # Here, because it is a third of the import of the middleware.
-            from gatekeeper_core.context.prompt.adapter import builder_requests
+            from gatekeeper_core.context.prompt.adapter import ThreadRequests
             from langchain_gatekeeper.messages import write_built
 
-            self._requests = builder_requests(
+            self._requests = ThreadRequests(
                 builder, self._selector.config, read=read_message, write=write_built, **options
             )
         self._agent = AgentRequests(
@@ -105,9 +104,6 @@ class GatekeeperMiddleware(LastContexts, Middleware):
         config = self._selector.config
         settings = f"strategy={config.strategy!r}, shadow={config.shadow}"
         return f"GatekeeperMiddleware({settings}, builds={self._requests is not None})"
-
-    def _current_selector(self) -> ThreadSelector[Any]:
-        return self._selector
 
     def tenant_of_run(self, config: RunnableConfig) -> str:
         """Return the tenant of the run that calls a tool; ``config`` is that of the tool."""

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from typing_extensions import Unpack
 
-    from gatekeeper_core.context.history.selector import ThreadSelector
     from gatekeeper_core.context.history.strategies import HistoryConfig
     from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.storage.base import RecordStore
@@ -86,9 +85,6 @@ class GatekeeperSelector(LastSelections, Runnable[Any, Any]):
         self._window_tokens = window_of(model)
         self._prices = prices_of(model)
         self._marks = cache_marks and is_anthropic(model)
-
-    def _current_selector(self) -> ThreadSelector[Any]:
-        return self._selector
 
     def report_usage(self, answer: BaseMessage, thread_id: Hashable, *, tenant: str = "default") -> None:
         """Correct the costs of a conversation with the usage that the provider reports for the last call."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from gatekeeper_core.context.prompt.adapter_selection import SelectionOptions, thread_selector
+from gatekeeper_core.context.history.selector import ThreadSelector
+from gatekeeper_core.context.history.strategies import HistoryConfig, with_options
+from gatekeeper_core.context.prompt.adapter_selection import SelectionOptions, full_run
 from gatekeeper_meaning.adapter import adapter_encoder
 from langchain_gatekeeper.messages import read_message, write_message
 
@@ -14,8 +16,6 @@ if TYPE_CHECKING:
     from langchain_core.embeddings import Embeddings
     from langchain_core.messages import BaseMessage
 
-    from gatekeeper_core.context.history.selector import ThreadSelector
-    from gatekeeper_core.context.history.strategies import HistoryConfig
     from gatekeeper_core.embedding import Embedder
     from gatekeeper_core.encoder import TextEncoder
     from gatekeeper_core.messages import Message
@@ -40,12 +40,15 @@ def message_selector(
     shrinks_run: bool = False,
     states: RecordStore | None = None,
 ) -> ThreadSelector[BaseMessage]:
-    """Return a selector over LangChain's messages for ``SelectorOptions``; see ``thread_selector``.
+    """Return a selector over LangChain's messages; without ``shrinks_run`` the current run is sent in full.
 
     Raises:
         TypeError: an option is unknown.
     """
     if unknown := sorted(options.keys() - SelectorOptions.__annotations__.keys()):
         raise TypeError(f"unexpected keyword argument {', '.join(unknown)}: pass further settings in config")
-    options = {**options, "embedder": adapter_encoder(options.get("embedder", "auto"))}
-    return thread_selector(read, write_message, config, shrinks_run=shrinks_run, states=states, **options)
+    rest = {**options, "embedder": adapter_encoder(options.get("embedder", "auto"))}
+    names = ("token_budget", "strategy", "coverage", "keep_newest")
+    config = with_options(config, **{name: rest.pop(name, None) for name in names})
+    config = config if shrinks_run else full_run(config)
+    return ThreadSelector(read, write=write_message, config=config, states=states, **rest)

@@ -78,7 +78,7 @@ def test_the_words_of_a_date_that_is_known_are_not_looked_for() -> None:
     selection = gatekeeper_of(diary()).explain("Which vet, last week?", asked_at=datetime(2024, 6, 12))
     assert (selection.covered, selection.uncovered) == (("vet",), ())
     (score,) = [each.score for each in selection.decisions if each.turn_id == 2 and each.score]
-    assert score.share == pytest.approx(1.0)
+    assert score.terms.share == pytest.approx(1.0)
 
 
 def test_without_a_time_of_asking_the_newest_turn_tells_it() -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core.selection.meaning import NEAREST, Meaning, QueryVector, cosines, excerpt
+from gatekeeper_core.selection.meaning import NEAREST, Meaning, QueryVector, excerpt
 from gatekeeper_core.vectors import PackedVector, dot, packed
 
 EAST = packed([1.0, 0.0])
@@ -74,11 +73,3 @@ def test_without_any_vector_to_compare_it_says_so(vectors: list[PackedVector | N
 def test_a_question_without_a_vector_says_why() -> None:
     meaning = Meaning(QueryVector("tiny", missed="late"), [EAST])
     assert (meaning.missed, meaning.nearest, meaning.cosine(0), meaning.strength(0)) == ("late", (), None, 0.0)
-
-
-@given(st.integers(1, 600), st.integers(0, 2**32))
-def test_a_cosine_is_the_dot_product_to_the_digit(dimensions: int, seed: int) -> None:
-    """The way by the distance loses nothing."""
-    random = Random(seed)
-    first, second = (packed([random.gauss(0, 1) for _ in range(dimensions)]) for _ in range(2))
-    assert cosines([first, None, second], second) == [dot(first, second), None, 1.0]

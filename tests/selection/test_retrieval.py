@@ -104,7 +104,7 @@ def test_a_turn_without_evidence_is_no_candidate_however_new(turns: Turns, query
     sharing = {turn: wanted & {*user.split(), *reply.split()} for turn, (user, reply) in enumerate(turns)}
     scores = by_turn(score([*turns, ("Bread", "Bake it.")], query))
     assert {turn: set(found.matched) for turn, found in scores.items()} == {k: v for k, v in sharing.items() if v}
-    assert all(0.0 < found.share <= 1.0 and found.total > 0.0 for found in scores.values())
+    assert all(0.0 < found.terms.share <= 1.0 and found.total > 0.0 for found in scores.values())
 
 
 def test_a_turn_with_evidence_gets_a_part_of_its_neighbours() -> None:
@@ -121,7 +121,7 @@ def test_a_turn_beside_the_rest_of_the_query_fits_it_better() -> None:
     turns = [("quorum", ""), ("raft", ""), ("bread", ""), ("bread", ""), ("quorum", "")]
     found = by_turn(score(turns, "quorum raft"))
     assert found[0].fit == 1.0
-    assert found[4].fit == pytest.approx(1.0 - 0.7 * (1.0 - found[4].share), abs=1e-5)
+    assert found[4].fit == pytest.approx(1.0 - 0.7 * (1.0 - found[4].terms.share), abs=1e-5)
     assert by_turn(score(turns, "quorum raft", reach_weight=0))[4].fit == 1.0
 
 
@@ -212,7 +212,7 @@ def test_nearness_adds_to_the_score_and_finds_what_words_do_not(turns: Turns, qu
     expected = 0.1 * max(words[0].total, 2 * mass) * deviations / 3
     assert near.meaning == pytest.approx(expected, rel=0.01)
     assert near.total == pytest.approx(near.meaning + 0.2 * near.recency, abs=2e-6)
-    assert (near.lex_user, near.lex_assistant, near.exact, near.share) == (0.0, 0.0, 0.0, 0.0)
+    assert (near.lex_user, near.lex_assistant, near.exact, near.terms.share) == (0.0, 0.0, 0.0, 0.0)
     assert near.matched == near.related == near.whole == frozenset()
     assert [part.turn_id for part in found] == sorted(both, key=lambda turn: -both[turn].total)
 

@@ -8,7 +8,7 @@ from gatekeeper_core import ContextGatekeeper
 from tests.calls import Step, listed_calls, steps_of
 
 QUESTION = "Back to service-3, flight 航班: which port was it?\nAnd which host does it run on?"
-WORDS = {"anchors", "dates", "information", "lexicon", "prefilter", "speakers"}  # analysis of text
+WORDS = {"anchors", "dates", "information", "lexicon", "speakers"}  # analysis of text
 INDEX = {"blocks", "index"}  # the turns as they are stored
 
 

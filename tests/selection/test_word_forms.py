@@ -34,3 +34,8 @@ def test_a_turn_is_found_by_another_form_of_its_word(query: str, text: str) -> N
 def test_both_scripts_give_the_same_terms(traditional: str, simplified: str) -> None:
     assert count_terms(traditional) == count_terms(simplified)
     assert folded(traditional) == folded(simplified)
+
+
+@from_file("what", "text", "term")
+def test_a_term_is_not_missed_however_it_is_written(what: str, text: str, term: str) -> None:
+    assert term in count_terms(text)

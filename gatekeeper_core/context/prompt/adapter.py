@@ -10,24 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.reading import read_history
 from gatekeeper_core.context.history.rounds import as_summary
-from gatekeeper_core.context.history.strategies import HistoryConfig, OnError, check_reserve
+from gatekeeper_core.context.history.strategies import HistoryConfig, check_reserve
 from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.builder import ContextBuilder
+from gatekeeper_core.context.prompt.result import BuiltContext
 from gatekeeper_core.errors import BudgetError, ConfigError, check_type
 from gatekeeper_core.events import OVER_BUDGET, REQUEST
-from gatekeeper_core.messages import Message, is_answered, is_summary, thread_name
+from gatekeeper_core.messages import Message, Provider, is_answered, is_summary, messages_digest, thread_name
 from gatekeeper_core.observation import stage, tell
-
-if TYPE_CHECKING:
-    from gatekeeper_core.context.prompt.result import BuiltContext
-    from gatekeeper_core.messages import Provider
-    from gatekeeper_core.pricing.prices import ModelPrices
-    from gatekeeper_core.pricing.usage import Usage
+from gatekeeper_core.pricing.prices import ModelPrices
+from gatekeeper_core.pricing.usage import Usage
 
 Item = TypeVar("Item")
 
@@ -92,21 +89,24 @@ class ThreadRequest(Generic[Item]):
 class ThreadRequests(Generic[Item]):
     """The requests of threads, with the framework's own messages where these are unchanged.
 
-    Thread-safe.
+    Thread-safe. A copy has the same builder and no contexts.
 
     Args:
-        builder: builds the prompts; its settings hold the budget.
+        builder: builds the prompts; its settings hold instead of those of a selection.
+        config: the settings of the adapter; ``reserve_tokens``, ``shadow`` and ``on_error`` go with a builder.
+            ``fallback`` sends system message and current turn if what must be sent is over the budget; ``raise`` lets
+            the ``BudgetError`` pass.
         read: translates one message of the framework.
         write: returns a message of the framework for one that is sent, from its sources: none (a part of the build),
             one message that was changed, or several that were joined.
-        on_error: ``fallback`` sends system message and current turn if what must be sent is over the budget; ``raise``
-            lets the ``BudgetError`` pass.
+        options: the other options of the adapter by name.
 
     Raises:
-        ConfigError: ``on_error`` is unknown.
+        ConfigError: something is set that a builder does not go with.
         TypeError: an argument has the wrong type.
 
-    >>> requests = ThreadRequests(ContextBuilder(), read=Message.from_dict, write=lambda message, _: message.to_dict())
+    >>> read, write = Message.from_dict, lambda message, _: message.to_dict()
+    >>> requests = ThreadRequests(ContextBuilder(), HistoryConfig(), read=read, write=write)
     >>> talk = [{"role": "user", "content": "Which port?"}]
     >>> request = requests.request(talk, RequestOptions("t1"))
     >>> [message is own for message, own in zip(request.messages, talk, strict=True)]
@@ -116,18 +116,30 @@ class ThreadRequests(Generic[Item]):
     def __init__(
         self,
         builder: ContextBuilder,
+        config: HistoryConfig,
         *,
         read: Callable[[Item], Message],
         write: Callable[[Message, Sequence[Piece[Item]]], Item],
-        on_error: OnError = "fallback",
+        **options: Any,
     ) -> None:
         check_type("builder", builder, ContextBuilder)
-        if on_error not in ("fallback", "raise"):
-            raise ConfigError(f'on_error must be "fallback" or "raise", got {on_error!r}')
+        if config.token_budget is not None:
+            raise ConfigError("token_budget: the builder sets it (total_budget); remove HistoryConfig.token_budget")
+        for name in ("pinned", "exclude"):
+            pins = options.get(name, ())
+            if callable(pins) or len(pins) > 0:
+                raise ConfigError(f"{name}: a builder does not support it; remove it")
+        default = HistoryConfig()
+        changed = [each.name for each in fields(config) if getattr(config, each.name) != getattr(default, each.name)]
+        named = [name for name in changed if name not in _BESIDE_BUILDER]
+        named += [name for name in ("token_counter", "embedder") if options.get(name) not in (None, "auto")]
+        if named:
+            raise ConfigError(f"{', '.join(named)}: the builder has its own: set them there")
+        check_reserve(config.reserve_tokens, builder.config.total_budget, named="the builder's total_budget")
         self._builder = builder
         self._read = read
         self._write = write
-        self._on_error = on_error
+        self._on_error = config.on_error
         self._contexts: LruCache[tuple[str, str], BuiltContext | None]
         self._contexts = LruCache(max_entries=builder.config.history.max_threads)
 
@@ -160,12 +172,11 @@ class ThreadRequests(Generic[Item]):
             thread = self._thread(items, options)
             history = read_history(thread.messages, query=options.question)
             current = history.current.messages if history.current else ()
+            prompt, is_inside = history.query, True
             if options.question is None:
-                own = (one.text for one in current if one.role == "user" and not is_summary(one))
-                prompt, is_inside = "\n".join(own).strip(), True
-            else:
-                prompt = history.query
-                is_inside = not prompt or (bool(current) and not is_answered(thread.messages))
+                prompt = "\n".join(one.text for one in current if one.role == "user" and not is_summary(one)).strip()
+            elif prompt:
+                is_inside = bool(current) and not is_answered(thread.messages)
             rules = Message("system", "" if system is None else self._read(system).text)
             try:
                 context = self._builder.build(
@@ -185,7 +196,7 @@ class ThreadRequests(Generic[Item]):
                     raise
                 tell(OVER_BUDGET, needed_tokens=error.needed_tokens, available_tokens=error.available_tokens)
                 run = range(history.current.start, history.current.stop) if history.current else ()
-                least = [items[at] for at in sorted({*history.head, *history.pinned, *run})]
+                least = [items[at] for at in (*history.head, *run)]
                 request = ThreadRequest(tuple(least if system is None else [system, *least]), refused=error)
             else:
                 sent = self._sent(context, thread, items, (rules, system), options.provider)
@@ -204,7 +215,7 @@ class ThreadRequests(Generic[Item]):
             messages = (as_summary(messages[0]), *messages[1:])
         if not name:
             first = next((message for message in messages if message.role == "user"), Message("user", ""))
-            name = f"first message {Thread('-', (first,)).digests([0])[0]}"
+            name = f"first message {messages_digest([first])}"
         return Thread(name, messages, options.tenant, options.user)
 
     def _sent(
@@ -234,45 +245,3 @@ class ThreadRequests(Generic[Item]):
                 yield own
             else:
                 yield self._write(message, [(context.messages[at], originals[at][1]) for at in sources])
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> ThreadRequests[Item]:
-        """Return a copy without contexts, with the same builder."""
-        return ThreadRequests(self._builder, read=self._read, write=self._write, on_error=self._on_error)
-
-
-def builder_requests(
-    builder: ContextBuilder,
-    config: HistoryConfig,
-    *,
-    read: Callable[[Item], Message],
-    write: Callable[[Message, Sequence[Piece[Item]]], Item],
-    **options: Any,
-) -> ThreadRequests[Item]:
-    """Return the requests of an adapter with a builder, whose settings hold instead of those of a selection.
-
-    Args:
-        builder: see ``ThreadRequests``, like the next two but one.
-        config: the settings of the adapter; ``reserve_tokens``, ``shadow`` and ``on_error`` go with a builder.
-        read: translates a message.
-        write: gives one.
-        options: the other options of the adapter by name.
-
-    Raises:
-        ConfigError: something is set that a builder does not go with.
-        TypeError: an argument has the wrong type.
-    """
-    requests = ThreadRequests(builder, read=read, write=write, on_error=config.on_error)
-    if config.token_budget is not None:
-        raise ConfigError("token_budget: the builder sets it (total_budget); remove HistoryConfig.token_budget")
-    for name in ("pinned", "exclude"):
-        pins = options.get(name, ())
-        if callable(pins) or len(pins) > 0:
-            raise ConfigError(f"{name}: a builder does not support it; remove it")
-    default = HistoryConfig(token_budget=None)
-    changed = [field.name for field in fields(config) if getattr(config, field.name) != getattr(default, field.name)]
-    named = [name for name in changed if name not in _BESIDE_BUILDER]
-    named += [name for name in ("token_counter", "embedder") if options.get(name) not in (None, "auto")]
-    if named:
-        raise ConfigError(f"{', '.join(named)}: the builder has its own: set them there")
-    check_reserve(config.reserve_tokens, builder.config.total_budget, named="the builder's total_budget")
-    return requests

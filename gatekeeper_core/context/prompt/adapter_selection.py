@@ -1,30 +1,22 @@
-"""Shared parts of the adapters: options by name, the selector that they make, and the last results.
-
-::
-
-    options by name, HistoryConfig ──thread_selector──> ThreadSelector ──> HistoryView of each thread
-"""
+"""Shared parts of the adapters: options by name, and the last results."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from gatekeeper_core.context.history.pins import Pins
 from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS
 from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
-from gatekeeper_core.context.history.strategies import HistoryConfig, Strategy, with_options
+from gatekeeper_core.context.history.strategies import HistoryConfig, Strategy
+from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.messages import Message
 
 if TYPE_CHECKING:
-    from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.context.prompt.adapter import ThreadRequests
     from gatekeeper_core.context.prompt.result import BuiltContext
-
-Item = TypeVar("Item")
 
 
 class SelectionOptions(TypedDict, total=False):
@@ -54,50 +46,33 @@ def full_run(config: HistoryConfig) -> HistoryConfig:
     return replace(config, run=None)
 
 
-def thread_selector(
-    read: Callable[[Item], Message],
-    write: Callable[[Item, Message], Item],
-    config: HistoryConfig | None = None,
-    *,
-    shrinks_run: bool = False,
-    **options: Any,
-) -> ThreadSelector[Item]:
-    """Return the selector of an adapter.
-
-    Args:
-        read: translates a message of the framework.
-        write: see ``ThreadSelector``.
-        config: the settings.
-        shrinks_run: whether the settings may make the current run smaller.
-        options: ``SelectionOptions``, and the other arguments of ``ThreadSelector``; ``on_error`` is in ``config``.
-
-    Raises:
-        ConfigError: an option is out of range.
-        TypeError: an option is unknown or has the wrong type.
-    """
-    named = {name: options.pop(name, None) for name in ("token_budget", "strategy", "coverage", "keep_newest")}
-    config = with_options(config, **named)
-    if not shrinks_run:
-        config = full_run(config)
-    return ThreadSelector(read, write=write, config=config, **options)
-
-
 class LastSelections:
     """The selection made last for each thread, as adapters show it; without a tenant, of their own one."""
 
     _own_tenant = "default"
 
+    if TYPE_CHECKING:
+        _selector: Any
+
     def _current_selector(self) -> ThreadSelector[Any]:
-        raise NotImplementedError
+        selector: ThreadSelector[Any] = self._selector
+        return selector
+
+    @property
+    def _builds(self) -> ThreadRequests[Any] | None:  # where the adapter has a builder
+        return getattr(self, "_requests", None)
 
     @property
     def last_selection(self) -> HistoryView | None:
         """The selection made last, whatever the thread; None before the first."""
-        return self._current_selector().last_view
+        context = self._builds.last_context if self._builds else None
+        return context.trace.view if context else self._current_selector().last_view
 
     def selection_for(self, thread_id: Hashable, *, tenant: str | None = None) -> HistoryView | None:
         """Return the selection made last for a thread of a tenant; None if it is unknown or long unused."""
-        return self._current_selector().view_of(thread_id, tenant=tenant or self._own_tenant)
+        tenant = tenant or self._own_tenant
+        context = self._builds.context_of(thread_id, tenant=tenant) if self._builds else None
+        return context.trace.view if context else self._current_selector().view_of(thread_id, tenant=tenant)
 
     def recall_earlier(
         self, query: str, thread_id: Hashable, *, tenant: str | None = None, max_tokens: int = RECALL_BUDGET_TOKENS
@@ -110,25 +85,11 @@ class LastSelections:
 class LastContexts(LastSelections):
     """The context built last for each thread as well, where the adapter has a builder."""
 
-    if TYPE_CHECKING:
-        _requests: ThreadRequests[Any] | None  # of the builder
-
     @property
     def last_context(self) -> BuiltContext | None:
         """The prompt built last, whatever the thread; None without one, or where it was over the budget."""
-        return self._requests.last_context if self._requests else None
+        return self._builds.last_context if self._builds else None
 
     def context_for(self, thread_id: Hashable, *, tenant: str | None = None) -> BuiltContext | None:
         """Return what the builder built last for a thread of a tenant; None if that is not known."""
-        return self._requests.context_of(thread_id, tenant=tenant or self._own_tenant) if self._requests else None
-
-    @property
-    def last_selection(self) -> HistoryView | None:
-        """The selection made last, whatever the thread; None before the first."""
-        context = self.last_context
-        return context.trace.view if context else super().last_selection
-
-    def selection_for(self, thread_id: Hashable, *, tenant: str | None = None) -> HistoryView | None:
-        """Return the selection made last for a thread of a tenant; None if it is unknown or long unused."""
-        context = self.context_for(thread_id, tenant=tenant)
-        return context.trace.view if context else super().selection_for(thread_id, tenant=tenant)
+        return self._builds.context_of(thread_id, tenant=tenant or self._own_tenant) if self._builds else None

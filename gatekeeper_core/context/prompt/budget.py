@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.context.history.rounds import check_locale
 from gatekeeper_core.context.history.strategies import RECENT_TURNS, HistoryConfig
-from gatekeeper_core.errors import ConfigError, check_range
+from gatekeeper_core.errors import ConfigError, check_range, check_type
 from gatekeeper_core.text import Locale
 from gatekeeper_core.tokens import check_tokens
 
@@ -59,9 +59,8 @@ class BudgetShares:
     reserved: int = 0
 
     def __post_init__(self) -> None:
-        names = [field.name for field in fields(self)]
-        check_range(self, *names, low=0, high=1000, integer=True)
-        total = sum(getattr(self, name) for name in names)
+        check_range(self, *ContextBudget._fields, low=0, high=1000, integer=True)
+        total = sum(getattr(self, name) for name in ContextBudget._fields)
         if total > 1000:
             raise ConfigError(f"BudgetShares must add up to 1000 or less, got {total}")
 
@@ -132,12 +131,11 @@ class ContextBuilderConfig:
         if self.max_message_tokens is not None:
             check_range(self, "max_message_tokens", low=1, integer=True)
         check_locale("ContextBuilderConfig.locale", self.locale)
-        flags = ["redistribute", "cache_friendly"]
-        flags += [name for name in self.__slots__ if name.startswith("enable_")]
-        for name, kind in (*((flag, bool) for flag in flags), ("shares", BudgetShares), ("history", HistoryConfig)):
-            value = getattr(self, name)
-            if not isinstance(value, kind) and not (name == "enable_instruction_pinning" and value is None):
-                raise TypeError(f"ContextBuilderConfig.{name} must be a {kind.__name__}, got {type(value).__name__}")
+        kinds: dict[str, type] = {"shares": BudgetShares, "history": HistoryConfig, "redistribute": bool}
+        kinds |= {name: bool for name in self.__slots__ if name.startswith(("enable_", "cache_"))}
+        for name, kind in kinds.items():
+            may_be_none = [None] if name == "enable_instruction_pinning" else []
+            check_type(f"ContextBuilderConfig.{name}", getattr(self, name), kind, *may_be_none)
         history, default = self.history, HistoryConfig()
         refused = {name: use for name, use in _ELSEWHERE.items() if getattr(history, name) != getattr(default, name)}
         if history.strategy == "window" and history.keep_newest is not None:

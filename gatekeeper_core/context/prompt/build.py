@@ -14,14 +14,17 @@ If no optional part remains and the current run is still too long, a ``ContextCo
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from gatekeeper_core.context.history.conversation import ContextCompressor
 from gatekeeper_core.context.history.request import HistoryRequest, PromptOverhead
 from gatekeeper_core.context.history.run import RunConfig
+from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.memory.thread import Thread
+from gatekeeper_core.context.prompt.budget import ContextBudget
 from gatekeeper_core.context.prompt.parts import JOIN_TOKENS, OptionalPart, PartRenderer, SystemPrompt, reserve
 from gatekeeper_core.context.prompt.records import NO_THREAD, BoundedCalls, BoundedCompressor, BuilderParts
 from gatekeeper_core.context.prompt.rendering import OPENING
@@ -40,18 +43,13 @@ from gatekeeper_core.context.tool_results.context import ThreadCompressor
 from gatekeeper_core.encoder import waiting_within
 from gatekeeper_core.errors import BudgetError
 from gatekeeper_core.events import ASSEMBLY, BUILD_STARTED, PART, SAFETY_NET
-from gatekeeper_core.messages import Message, conversation_locale, is_answered, last_turns, messages_digest
+from gatekeeper_core.messages import Message, conversation_locale, is_answered, messages_digest
 from gatekeeper_core.observation import stage, tell
+from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.text import Locale
-from gatekeeper_core.token_budget import TokenBudgetTracker
 from gatekeeper_core.token_estimate import budget_for, budget_within
 from gatekeeper_core.tokens import TokenCounter, count_message, count_messages, describe_counter
 from gatekeeper_core.truncation import truncate_middle
-
-if TYPE_CHECKING:
-    from gatekeeper_core.context.history.view import HistoryView
-    from gatekeeper_core.context.prompt.budget import ContextBudget
-    from gatekeeper_core.pricing.prices import ModelPrices
 
 _INPUT_TOKENS = 500
 """Tokens of a question whose share is 0 where nothing may be lent. Source: requirement 001-37."""
@@ -64,12 +62,11 @@ _BOOKED_AS = {"steps": "summary", "head": "recent_messages"}
 
 
 class PromptMessage(NamedTuple):
-    """A message of the prompt; ``recalled_tokens`` of it are earlier turns before the question."""
+    """A message of the prompt, with its part and its sequence number in the thread."""
 
     part: Part
     message: Message
     seq: int | None = None
-    recalled_tokens: int = 0
 
 
 class SentTurns(NamedTuple):
@@ -79,12 +76,14 @@ class SentTurns(NamedTuple):
         past: the head, and past turns.
         run: messages of the current turn.
         fates: fates of messages of the thread, by sequence number.
+        recalled_tokens: tokens of earlier turns inside the question.
         squeezed: see ``BuildTrace``.
     """
 
     past: Sequence[PromptMessage] = ()
     run: Sequence[PromptMessage] = ()
     fates: Mapping[int, Fate] = {}  # never changed
+    recalled_tokens: int = 0
     squeezed: str = ""
 
 
@@ -124,11 +123,14 @@ def build_prompt(
     is_cut = not config.redistribute  # where nothing may be lent, system prompt and question are cut to their shares
     system = renderer.system(system_prompt, limit=shares.system_prompt if is_cut else None)
     steps, step_seqs = renderer.steps(talk, records.task, limit=shares.summary)
-    first = talk.messages[0] if talk.messages else None  # may be the system prompt itself
+    first = next(iter(talk.messages), None)  # may be the system prompt itself
     is_repeated = first is not None and first.role == "system" and first.text in [one.text for one in system]
     question_tokens = shares.current_input or _INPUT_TOKENS
     query = truncate_middle(prompt, question_tokens, token_counter=count) if is_cut else prompt
-    is_missing = _prompt_is_missing(talk, prompt, options)
+    included = options.included
+    is_missing = included is not None and needs_prompt(talk.messages, prompt, included=included)
+    if is_missing and not included:
+        tell(SAFETY_NET, log=log)
     shrink = BoundedCompressor(ThreadCompressor(parts.tool_results, thread.id if thread else None, talk.tenant), calls)
     run = RunConfig(compress_result=shrink if config.enable_tool_result_compression else None)
     request = make_request(
@@ -160,17 +162,18 @@ def build_prompt(
             OptionalPart("pinned", pin, max_growth=_STATUS_TOKENS),
             OptionalPart("steps", steps),
         ]
-        optional, given_up, room = reserve(stated, room, count=count)
+        optional, room = reserve(stated, room, count=count)
         shared = shares.summary + shares.retrieved + shares.recent_messages
         usable = max(0, min(room, shared))
         summary = renderer.summary(records.summary, limit=usable * shares.summary // max(1, shared))
         memories, memory_count = renderer.memories(records.memories, limit=usable * shares.retrieved // max(1, shared))
         derived = [
-            OptionalPart("summary", summary, is_wanted=records.covered_messages > 0),
+            OptionalPart("summary", summary, is_wanted=records.summary.covered_messages > 0),
             OptionalPart("retrieved", memories, is_wanted=bool(records.memories)),
         ]
-        taken, dropped, _ = reserve(derived, room, count=count)
-        optional, given_up = optional | taken, given_up + dropped
+        optional |= reserve(derived, room, count=count)[0]
+        wanted = [part.name for part in (*stated, *derived) if part.message or part.is_wanted]
+        given_up = [name for name in wanted if name not in optional]
 
         # turns: optional parts give way before what must be sent
         view: HistoryView | None = None
@@ -181,7 +184,7 @@ def build_prompt(
                 fixed = max(sent, available + shares.reserved - shares.recent_messages - query_tokens)
             unsent = fixed - sent + shares.reserved - options.reserve_tokens
             # a summary that is not sent covers nothing
-            window_from = request.first_after(records.upto_seq) if "summary" in optional else 0
+            window_from = request.first_after(records.summary.upto_seq) if "summary" in optional else 0
             history = HistoryRequest(
                 fixed_tokens=fixed,
                 overhead=overhead(
@@ -189,7 +192,7 @@ def build_prompt(
                     optional,
                     cache_friendly=config.cache_friendly,
                     unsent_tokens=unsent,
-                    includes_summarized=request.contains(records.upto_seq),
+                    includes_summarized=request.contains(records.summary.upto_seq),
                     count=count,
                 ),
                 prices=options.prices,
@@ -213,19 +216,17 @@ def build_prompt(
             given_up.append(optional.popitem()[0])
         turns = SentTurns()
         if view and view.status == "over_budget":
-            limit = available - tools_tokens - form_tokens
-            squeezed = squeeze(request, system, room_tokens=limit, locale=locale, count=count)
-            if squeezed is None:
-                raise _over_budget(must_tokens + cost(request.messages[at] for at in request.least), parts, shares)
-            turns = squeezed
+            limit, least = available - tools_tokens - form_tokens, [request.messages[at] for at in request.least]
+            refusal = _over_budget(must_tokens + cost(least), parts, shares)
+            turns = squeeze(request, system, room_tokens=limit, locale=locale, count=count, refusal=refusal)
         elif view:
             calls.miss_of(view)
             turns = kept_turns(request, view, count=count)
-        fates: dict[int, Fate] = {**turns.fates}
+        fates: dict[int, Fate] = dict(turns.fates)
 
         # render: without a summary of messages that are sent as they are, and memories of messages that are sent
-        covered = range(records.upto_seq + 1)
-        if covered and all(fates.get(seq) == "sent" for seq in covered):
+        covered = range(records.summary.upto_seq + 1)
+        if {*map(fates.get, covered)} == {"sent"}:
             optional.pop("summary", None)
         if view and (memory_part := optional.pop("retrieved", None)):
             seqs = [seq for seq, fate in fates.items() if fate in ("sent", "recalled")]
@@ -238,16 +239,15 @@ def build_prompt(
         fates |= {0: "sent"} if is_repeated else {}
         fates |= dict.fromkeys(step_seqs, "step") if "steps" in optional else {}
         built = tuple(BuiltPart(one.part, one.seq, cost([one.message])) for one in messages)
-        books = TokenBudgetTracker(config.total_budget)
-        books.allocate("tools", tools_tokens)
-        for message, part in zip(messages, built, strict=True):
-            books.allocate(_BOOKED_AS.get(part.part, part.part), part.tokens - message.recalled_tokens)
-            books.allocate("recent_messages", message.recalled_tokens)
-        stats = TokenStats(**books.breakdown, total=books.used)
+        recalled = turns.recalled_tokens
+        books = Counter(tools=tools_tokens, current_input=-recalled, recent_messages=recalled)
+        for part in built:
+            books[_BOOKED_AS.get(part.part, part.part)] += part.tokens
+        stats = TokenStats(**books, total=books.total())
         has_summary = "summary" in optional
         metadata = BuildMetadata(
             included_message_count=sum(part.seq is not None for part in built),
-            summarized_message_count=records.covered_messages if has_summary else 0,
+            summarized_message_count=records.summary.covered_messages if has_summary else 0,
             used_summary=has_summary,
             retrieved_memory_count=memory_count if "retrieved" in optional else 0,
         )
@@ -267,15 +267,6 @@ def build_prompt(
     for number, (name, tokens) in enumerate(stats._asdict().items(), start=1):
         tell(PART, number=number, part=name, tokens=tokens, log=log)  # source: requirement 001-65
     return BuiltContext(tuple(one.message for one in messages), stats, metadata, trace)
-
-
-def _prompt_is_missing(thread: Thread, prompt: str, options: BuildOptions) -> bool:
-    included = options.included
-    if included is None or not needs_prompt(last_turns(thread.messages, 1), prompt, included=included):
-        return False
-    if not included:
-        tell(SAFETY_NET, log=options.debug)
-    return True
 
 
 def _over_budget(needed_tokens: int, parts: BuilderParts, shares: ContextBudget) -> BudgetError:
@@ -299,8 +290,8 @@ def overhead(
     costs = {name: part.tokens + JOIN_TOKENS for name, part in optional.items()}
     volatile = count_messages(system[1:], token_counter=count)
     volatile += sum(costs.get(name, 0) for name in ("summary", "steps", "retrieved"))
-    names: tuple[Part, ...] = ("constraints",) if cache_friendly else ("constraints", "steps", "retrieved")
-    before = [*system[: 1 if cache_friendly else None], *(optional[name].message for name in names if name in optional)]
+    first = ("constraints",) if cache_friendly else ("constraints", "steps", "retrieved")
+    before = [*system[: 1 if cache_friendly else None], *(optional[name].message for name in optional if name in first)]
     summary = [optional["summary"].message] if "summary" in optional and not cache_friendly else []
     return PromptOverhead(
         before_tokens=0 if cache_friendly else volatile,
@@ -314,44 +305,47 @@ def overhead(
 
 def kept_turns(request: Request, view: HistoryView, *, count: TokenCounter) -> SentTurns:
     """Return the messages that a view keeps."""
-    replaced, folded = dict(view.replaced), frozenset(view.folded)
-    recalling = (
-        at for at, message in view.replaced if view.recalled_text and message.text.startswith(view.recalled_text)
-    )
-    question_at = next(recalling, None)  # with earlier turns before it
+    replaced, folded, told = dict(view.replaced), frozenset(view.folded), view.recalled_text
+    question_at = next((at for at, message in view.replaced if told and message.text.startswith(told)), None)
     turns = view.recalled if question_at is not None else ()
     recalled = {at for turn in turns for at in range(request.starts[turn], request.starts[turn + 1])} - {*view.kept}
-    messages: list[PromptMessage] = []
-    fates: dict[int, Fate] = {}
-    for at in view.kept:
-        entry = _prompt_message(request, at, replaced.get(at, request.messages[at]))
-        if at == question_at:
-            tokens = [count_message(one, token_counter=count) for one in (entry.message, request.messages[at])]
-            entry = entry._replace(recalled_tokens=tokens[0] - tokens[1])
-        messages.append(entry._replace(seq=None) if at in folded else entry)
-    for at in {*view.kept, *folded, *recalled}:
-        is_changed = at in request.changed or (at in replaced and at != question_at)
-        fate: Fate = "folded" if at in folded else "recalled" if at in recalled else "changed" if is_changed else "sent"
-        seq = request.seqs[at]
-        if seq is not None:
-            fates[seq] = fate
+    changed = request.changed | replaced.keys() - {question_at}
+    at_fates: dict[int, Fate] = {at: "changed" if at in changed else "sent" for at in view.kept}
+    at_fates |= dict.fromkeys(recalled, "recalled")
+    at_fates |= dict.fromkeys(folded, "folded")
+    messages = [
+        _prompt_message(request, at, replaced.get(at, request.messages[at]), is_placeholder=at in folded)
+        for at in view.kept
+    ]
+    recalled_tokens = 0
+    if question_at is not None:
+        recalled_tokens = count_message(replaced[question_at], token_counter=count)
+        recalled_tokens -= count_message(request.messages[question_at], token_counter=count)
     past = sum(at < request.start for at in view.kept)
-    return SentTurns(messages[:past], messages[past:], fates)
+    fates: dict[int, Fate] = {seq: fate for at, fate in at_fates.items() if (seq := request.seqs[at]) is not None}
+    return SentTurns(messages[:past], messages[past:], fates, recalled_tokens)
 
 
 def squeeze(
-    request: Request, system: Sequence[Message], *, room_tokens: int, locale: Locale, count: TokenCounter
-) -> SentTurns | None:
+    request: Request,
+    system: Sequence[Message],
+    *,
+    room_tokens: int,
+    locale: Locale,
+    count: TokenCounter,
+    refusal: BudgetError,
+) -> SentTurns:
     """Return the head and the current turn alone, folded and cut to fit a room with the system prompt.
 
-    None if the question and the open calls are too long by themselves.
+    Raises:
+        BudgetError: ``refusal``, because head, question and open calls alone are too long.
     """
     positions = (*request.head, *range(request.start, len(request.messages)))
     compressor = ContextCompressor(budget_for(count, max(1, room_tokens)), token_counter=count, locale=locale)
     try:
         compressed = compressor.explain([*system, *(request.messages[at] for at in positions)])
     except BudgetError:
-        return None
+        raise refusal from None
     fates: dict[int, Fate] = {seq: "folded" for at in positions if (seq := request.seqs[at]) is not None}
     messages = list[PromptMessage]()
     for message, source in zip(compressed.messages, compressed.sources, strict=True):
@@ -360,13 +354,13 @@ def squeeze(
         elif source >= len(system):
             at = positions[source - len(system)]
             if at in request.query[-1:] and message is not request.messages[at]:
-                return None  # the question itself is sent in full or not at all
+                raise refusal  # the question itself is sent in full or not at all
             entry = _prompt_message(request, at, message)
             messages.append(entry)
             if entry.seq is not None:
                 fates[entry.seq] = "sent" if message.text == request.messages[at].text else "changed"
     past = sum(entry.part == "head" for entry in messages)
-    return SentTurns(messages[:past], messages[past:], fates, compressed.strategy)
+    return SentTurns(messages[:past], messages[past:], fates, squeezed=compressed.strategy)
 
 
 def in_order(
@@ -392,10 +386,10 @@ def in_order(
     return [*rules[:1], *part("constraints"), *head, *middle, *turns.run, *last]
 
 
-def _prompt_message(request: Request, at: int, message: Message) -> PromptMessage:
+def _prompt_message(request: Request, at: int, message: Message, *, is_placeholder: bool = False) -> PromptMessage:
     part: Part = "recent_messages"
     if at in request.head:
         part = "head"
-    elif at >= request.start and message.role == "user":
+    elif at >= request.start and message.role == "user" and not is_placeholder:
         part = "current_input"
-    return PromptMessage(part, message, request.seqs[at])
+    return PromptMessage(part, message, None if is_placeholder else request.seqs[at])

@@ -1,11 +1,5 @@
 """The context builder: turns a thread, a question and a budget into the final list of messages.
 
-::
-
-    thread ──> summary · constraints · task · memories      from their stores, within one limit of time
-           ──> request: exchanges whole, question at the end, past results compressed
-           ──> prompt: what must be sent, what is optional, the turns beside it ──> BuiltContext
-
 Everything works without a model. Your own memory search, model or embedder runs in another thread; it may be slow, fail
 or return nonsense, and a store may fail: the build goes on without it, and the trace says so.
 """
@@ -16,42 +10,38 @@ from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import urandom
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.strategies import HistoryConfig
+from gatekeeper_core.context.history.summarizer import PlainSummarizer, Summarizer
+from gatekeeper_core.context.memory.constraints import ThreadConstraints
 from gatekeeper_core.context.memory.memory import LongTermMemory
+from gatekeeper_core.context.memory.summary import ThreadSummary
+from gatekeeper_core.context.memory.task import TaskTracker
 from gatekeeper_core.context.memory.thread import Thread
+from gatekeeper_core.context.memory.update import MemoryExtractor
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.build import BuildOptions, build_prompt
 from gatekeeper_core.context.prompt.parts import SystemPrompt
 from gatekeeper_core.context.prompt.records import BuilderParts
 from gatekeeper_core.context.prompt.result import BuiltContext
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
+from gatekeeper_core.context.tool_results.context import ResultCompressor
 from gatekeeper_core.context.tool_results.pointers import check_key
-from gatekeeper_core.context.tool_results.working_memory import ThreadMemories
-from gatekeeper_core.encoder import encoder_of
+from gatekeeper_core.context.tool_results.working_memory import ThreadMemories, WorkingMemory
+from gatekeeper_core.embedding import Embedder
+from gatekeeper_core.encoder import TextEncoder, encoder_of
 from gatekeeper_core.errors import check_type
 from gatekeeper_core.events import BUILD
 from gatekeeper_core.messages import Message, common_beginning
 from gatekeeper_core.observation import stage
 from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.pricing.usage import Usage
+from gatekeeper_core.storage.base import MemoryStore, RecordStore
 from gatekeeper_core.storage.in_memory import InMemoryBlobStore, in_memory_store
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
-
-if TYPE_CHECKING:
-    from gatekeeper_core.context.history.summarizer import PlainSummarizer, Summarizer
-    from gatekeeper_core.context.memory.constraints import ThreadConstraints
-    from gatekeeper_core.context.memory.summary import ThreadSummary
-    from gatekeeper_core.context.memory.task import TaskTracker
-    from gatekeeper_core.context.memory.update import MemoryExtractor
-    from gatekeeper_core.context.tool_results.context import ResultCompressor
-    from gatekeeper_core.context.tool_results.working_memory import WorkingMemory
-    from gatekeeper_core.embedding import Embedder
-    from gatekeeper_core.encoder import TextEncoder
-    from gatekeeper_core.storage.base import MemoryStore, RecordStore
 
 _OFFLOADED_BYTES = 256 * 2**20
 """Bytes of offloaded tool results in this process. Source: ours; four threads at their quota."""
@@ -252,16 +242,10 @@ class ContextBuilder:
 
         Source: specification 001-61.
         """
-        plain = replace(
-            self._parts.config,
-            history=HistoryConfig(strategy="window"),
-            sliding_window_size=10**9,
-            enable_summary=False,
-            enable_memory_retrieval=False,
-            enable_tool_result_compression=False,
-            enable_instruction_pinning=False,
-        )
-        builder = ContextBuilder(plain, token_counter=self._parts.count)
+        off: dict[str, Any] = {name: False for name in ContextBuilderConfig.__slots__ if name.startswith("enable_")}
+        history = HistoryConfig(strategy="window")
+        plain = replace(self.config, history=history, sliding_window_size=10**9, **off)
+        builder = ContextBuilder(plain, token_counter=self.token_counter)
         thread = Thread("simple", tuple(previous_messages or ()))
         return builder.build(thread, user_prompt, system_prompt, include_current_input=True, debug=False).messages
 

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from gatekeeper_core.arguments import with_suggestions
-from gatekeeper_core.context.memory.summary_record import fit_summary
+from gatekeeper_core.context.memory.memory import MemoryHit
+from gatekeeper_core.context.memory.summary_record import Summary, fit_summary
 from gatekeeper_core.context.memory.task import ActiveTask
 from gatekeeper_core.context.memory.task_text import cleared_steps, pin_text, stand_in_text, status_text
+from gatekeeper_core.context.memory.thread import Thread
+from gatekeeper_core.context.prompt.result import Part
 from gatekeeper_core.fences import fence
 from gatekeeper_core.messages import Message
 from gatekeeper_core.selection.constraints import render_constraints
@@ -21,12 +24,6 @@ from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_for
 from gatekeeper_core.tokens import TokenCounter, count_message
 from gatekeeper_core.truncation import truncate_to_tokens
-
-if TYPE_CHECKING:
-    from gatekeeper_core.context.memory.memory import MemoryHit
-    from gatekeeper_core.context.memory.summary_record import Summary
-    from gatekeeper_core.context.memory.thread import Thread
-    from gatekeeper_core.context.prompt.result import Part
 
 Heading = Literal["summary", "retrieved", "steps"]
 
@@ -76,19 +73,16 @@ class OptionalPart(NamedTuple):
 
 def reserve(
     parts: Iterable[OptionalPart], room_tokens: int, *, count: TokenCounter
-) -> tuple[dict[Part, OptionalPart], list[str], int]:
-    """Return the parts that have room, most valuable first, the names of the others, and the room that remains."""
+) -> tuple[dict[Part, OptionalPart], int]:
+    """Return the parts that have room, most valuable first, and the room that remains."""
     taken: dict[Part, OptionalPart] = {}
-    given_up: list[str] = []
     for part in parts:
         tokens = count_message(part.message, token_counter=count) if part.message else 0
         tokens += min(part.max_growth, max(0, room_tokens - tokens) // 10)
         if part.message and tokens + JOIN_TOKENS <= room_tokens:
             taken[part.name] = part._replace(tokens=tokens)
             room_tokens -= tokens + JOIN_TOKENS
-        elif part.message or part.is_wanted:
-            given_up.append(part.name)
-    return taken, given_up, room_tokens
+    return taken, room_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,9 +130,9 @@ class PartRenderer:
             first, message = first - 1, longer
         return message, tuple(seq for step in steps[first:] for seq in step.seqs)
 
-    def summary(self, summary: Summary | None, *, limit: int) -> Message | None:
+    def summary(self, summary: Summary, *, limit: int) -> Message | None:
         """Return a summary with as many of its sentences as the limit allows; None if hardly any fits."""
-        if summary is None or not summary.text:
+        if not summary.text:
             return None
         room = limit - self.count(self._message("summary", "").text)
         while room >= _LEAST_BODY:

@@ -13,58 +13,49 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from threading import Lock
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.selector import POLICY_KIND, ThreadSelector
-from gatekeeper_core.context.history.strategies import with_defaults
+from gatekeeper_core.context.history.strategies import HistoryConfig, with_defaults
+from gatekeeper_core.context.history.summarizer import PlainSummarizer, Summarizer
+from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.memory.constraints import ThreadConstraints
 from gatekeeper_core.context.memory.memory import LongTermMemory, MemoryHit, MemoryHits
 from gatekeeper_core.context.memory.summary import SummaryConfig, ThreadSummary
-from gatekeeper_core.context.memory.task import TaskTracker
-from gatekeeper_core.context.memory.thread import Thread, load_record
-from gatekeeper_core.context.memory.update import remember_thread
-from gatekeeper_core.context.prompt.request import run_start
+from gatekeeper_core.context.memory.summary_record import Summary
+from gatekeeper_core.context.memory.task import ActiveTask, TaskTracker
+from gatekeeper_core.context.memory.thread import Thread, load_record, update_record
+from gatekeeper_core.context.memory.update import MemoryExtractor, remember_thread
+from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
+from gatekeeper_core.context.prompt.request import Request, run_start
 from gatekeeper_core.context.prompt.result import Miss
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
-from gatekeeper_core.context.tool_results.context import ThreadCompressor
-from gatekeeper_core.encoder import Waits
-from gatekeeper_core.errors import ConfigError, ConflictError
+from gatekeeper_core.context.tool_results.context import ResultCompressor, ResultContext, ThreadCompressor
+from gatekeeper_core.encoder import TextEncoder, Waits
+from gatekeeper_core.errors import check_str
 from gatekeeper_core.events import LOOK_UPS, MISS
-from gatekeeper_core.messages import is_answered, last_turns
+from gatekeeper_core.messages import Message, is_answered, last_turns
 from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.plugins import run_plugin, start_plugin
 from gatekeeper_core.pricing.policy import PolicyState
-from gatekeeper_core.storage.base import Memory, MemoryScope
-from gatekeeper_core.tokens import count_messages
-
-if TYPE_CHECKING:
-    from gatekeeper_core.context.history.strategies import HistoryConfig
-    from gatekeeper_core.context.history.summarizer import PlainSummarizer, Summarizer
-    from gatekeeper_core.context.history.view import HistoryView
-    from gatekeeper_core.context.memory.summary_record import Summary
-    from gatekeeper_core.context.memory.task import ActiveTask
-    from gatekeeper_core.context.memory.update import MemoryExtractor
-    from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
-    from gatekeeper_core.context.prompt.request import Request
-    from gatekeeper_core.context.tool_results.context import ResultCompressor, ResultContext
-    from gatekeeper_core.encoder import TextEncoder
-    from gatekeeper_core.messages import Message
-    from gatekeeper_core.storage.base import DerivedRecord, RecordStore
-    from gatekeeper_core.tokens import TokenCounter
+from gatekeeper_core.storage.base import DerivedRecord, Memory, MemoryScope, RecordStore
+from gatekeeper_core.tokens import TokenCounter, count_messages
 
 NO_THREAD = Thread("-")
 """The thread of a build without one."""
 
 _MAX_HITS = 100
 """Memories that are read, however many a search returns. Source: ours; thirty times the default limit."""
+
+_NONSENSE = "nonsense"
+"""The reason of a miss where a search returned anything but memories."""
 
 _MAX_THREADS = 1024
 """Threads whose failures behind the last build, and whose summary of the current run, are cached. Source: ours."""
@@ -76,21 +67,11 @@ _MAX_SUMMARY_TOKENS = 1_000
 class ThreadRecords(NamedTuple):
     """The stored records of a thread that a build uses; memories that fit the question, best first."""
 
-    summary: Summary | None = None
+    summary: Summary = Summary()
     constraints: Mapping[str, str] = {}  # never changed
     task: ActiveTask | None = None
     memories: tuple[MemoryHit, ...] = ()
     policy: PolicyState | None = None
-
-    @property
-    def upto_seq(self) -> int:
-        """Sequence number of the last message that the summary covers, -1 without a summary."""
-        return self.summary.upto_seq if self.summary else -1
-
-    @property
-    def covered_messages(self) -> int:
-        """Messages that the summary covers."""
-        return self.summary.covered_messages if self.summary else 0
 
     def memories_beside(self, thread: Thread, seqs: Collection[int]) -> tuple[MemoryHit, ...]:
         """Return the memories that do not come from these messages of the thread."""
@@ -148,10 +129,10 @@ class BoundedCalls:
 
 @dataclass(frozen=True, slots=True)
 class BoundedCompressor:
-    """A compressor of tool results for one build, and the ids of its working memory.
+    """A compressor of tool results for one build.
 
     A ``ToolResultCompressor`` is called directly, with the timeouts of its store; any other is a plug-in, which may
-    raise, hang, or return nonsense: then the result stays as it is, and a pointer is unknown.
+    raise, hang, or return nonsense: then the result stays as it is.
     """
 
     compress: ThreadCompressor
@@ -159,25 +140,19 @@ class BoundedCompressor:
 
     def __call__(self, message: Message, context: ResultContext, /) -> str:
         """Return the compressed text of a result, or the text as it is."""
-
-        def compressed() -> str:
-            text: object = self.compress(message, context)
-            if not isinstance(text, str):
-                raise TypeError(f"compress_result must return a str, got {type(text).__name__}")
-            return text
-
         compress = self.compress.compress
-        plugin = None if isinstance(compress, ToolResultCompressor) else compress
-        text = self.calls.run("tool_results", compressed, plugin=plugin)
+        text = self.calls.run(
+            "tool_results",
+            lambda: check_str("the result of compress_result", self.compress(message, context)),
+            plugin=None if isinstance(compress, ToolResultCompressor) else compress,
+        )
         return message.text if text is None else text
 
     @property
     def working_memory(self) -> Container[str] | None:
-        """The ids of the working memory, if the compressor has one."""
-        return None if getattr(self.compress.compress, "working_memory", None) is None else self
-
-    def __contains__(self, pointer: object) -> bool:
-        return self.calls.run("tool_results", lambda: pointer in (self.compress.working_memory or ())) is True
+        """The working memory of the thread, if the compressor has one."""
+        memory: Container[str] | None = self.calls.run("tool_results", lambda: self.compress.working_memory)
+        return memory
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -227,7 +202,7 @@ class BuilderParts:
         self, calls: BoundedCalls, thread: Thread | None, prompt: str, *, room_tokens: int, log: bool
     ) -> ThreadRecords:
         """Return the records of a thread; the summary covers everything older than the newest turns that fit."""
-        records = ThreadRecords()
+        records, config = ThreadRecords(), self.config
         with stage(LOOK_UPS, thread=thread.id if thread else None, log=log) as seen:
             if thread is not None:
                 with self._lock:
@@ -236,22 +211,23 @@ class BuilderParts:
                     calls.miss(*miss)
                 start, task, policy = self._window_start(thread, room_tokens), None, None
                 constraints = calls.run("constraints", lambda: self.constraints.of(thread)) or {}
-                summary = self._summary(calls, thread, start) if self.config.enable_summary else None
-                if self.config.enable_instruction_pinning is not False:
+                summary = self._summary(calls, thread, start) if config.enable_summary else None
+                if config.enable_instruction_pinning is not False:
                     task = calls.run("task", lambda: self.tasks.get(thread))
-                if self.config.history.strategy != "window":
+                if config.history.strategy != "window":
                     policy = calls.run("policy", lambda: _policy(load_record(self.store, thread, POLICY_KIND)))
-                is_searched = self.config.enable_memory_retrieval and prompt.strip()
+                is_searched = config.enable_memory_retrieval and prompt.strip()
                 memories = self._memories(calls, thread, prompt) if is_searched else ()
-                records = ThreadRecords(summary, constraints, task, memories, policy)
+                records = ThreadRecords(summary or Summary(), constraints, task, memories, policy)
                 records = records._replace(memories=records.memories_beside(thread, range(start, len(thread.messages))))
             facts = {
                 "constraints": len(records.constraints),
-                "used_summary": records.summary is not None,
+                "used_summary": records.summary.upto_seq >= 0,
                 "has_task": records.task is not None,
                 "memories": len(records.memories),
+                "misses": [f"{miss.part} {miss.status}" for miss in calls.misses],
             }
-            seen.tell(lambda: {**facts, "misses": [f"{miss.part} {miss.status}" for miss in calls.misses]})
+            seen.tell(lambda: facts)
         return records
 
     def _window_start(self, thread: Thread, room_tokens: int) -> int:
@@ -284,15 +260,12 @@ class BuilderParts:
 
         Where there is no summary, the oldest of many turns wait longer than for any.
         """
-        config, waiting = replace(self.selector.config, run=run), self.summaries.config.message_threshold
-        if config.strategy == "window" or not config.keep_newest or not self.config.enable_summary:
+        config = replace(self.selector.config, run=run)
+        older = starts[: -1 - (config.keep_newest or 0)]
+        if config.strategy == "window" or not config.keep_newest or not self.config.enable_summary or not older:
             return config
-        for count in range(config.keep_newest, len(starts) - 1):
-            start = starts[-2 - count]
-            waiting -= starts[-1 - count] - start
-            if waiting < 0 or start < uncovered_from:
-                return replace(config, keep_newest=count)
-        return replace(config, keep_newest=max(0, len(starts) - 1))
+        first = max(uncovered_from, starts[len(older)] - self.summaries.config.message_threshold)
+        return replace(config, keep_newest=config.keep_newest + sum(start >= first for start in older))
 
     def update_task(
         self, calls: BoundedCalls, thread: Thread | None, prompt: str, request: Request, view: HistoryView | None
@@ -312,8 +285,8 @@ class BuilderParts:
         What a model wrote in the meantime waits for the next question: it would change the prompt before the turns.
         """
         wait_seconds = calls.waits.left_seconds  # for another build that updates this summary
-        bring_up = partial(self.summaries.update_if_needed, before_seq=before_seq, wait_seconds=wait_seconds)
-        update = calls.run("summary", lambda: bring_up(thread))
+        bring_up = partial(self.summaries.update_if_needed, thread, before_seq=before_seq, wait_seconds=wait_seconds)
+        update = calls.run("summary", bring_up)
         if update and update.status == "busy":
             calls.miss("summary", "busy")
         elif update and update.has_failed:
@@ -323,11 +296,10 @@ class BuilderParts:
             return summary
         key, start = (thread.tenant, thread.id), run_start(thread.messages)
         run = thread.digests([start - 1])[start - 1]
-        with self._lock:
-            cached = self._run_summaries.get(key)
-            if start < len(thread.messages) and cached and cached[0] == run and cached[1].upto_seq == summary.upto_seq:
-                return cached[1]
-            self._run_summaries.put(key, (run, summary))
+        cached = self._run_summaries.get(key)
+        if start < len(thread.messages) and cached and cached[0] == run and cached[1].upto_seq == summary.upto_seq:
+            return cached[1]
+        self._run_summaries.put(key, (run, summary))
         return summary
 
     def _memories(self, calls: BoundedCalls, thread: Thread, prompt: str) -> tuple[MemoryHit, ...]:
@@ -341,32 +313,24 @@ class BuilderParts:
             else:
                 calls.run("extraction", partial(self._extract, memory, thread))
         search = partial(_search, memory, MemoryScope(thread.tenant, user), prompt, self.config)
-        hits, status, reason = calls.run("retrieved", search, plugin=self._slow_memory) or ((), "", "")
+        hits, reason = calls.run("retrieved", search, plugin=self._slow_memory) or ((), "")
         if reason:
-            calls.miss("retrieved", status, reason)
-        return tuple(hits)
+            calls.miss("retrieved", "failed" if reason == _NONSENSE and not hits else "degraded", reason)
+        return hits
 
     # --- for the next build -----------------------------------------------------------------------------------------
 
     def save_policy(self, thread: Thread) -> None:
-        """Save the state of the policy, unless a later one is stored already.
+        """Save the state of the policy, unless a later one is stored already."""
+        state = self.selector.policy_of(thread.id, tenant=thread.tenant) or PolicyState()
 
-        Of two workers that write at once one loses: what it sent is as valid, and the next call pays for it.
-        """
-        state = self.selector.policy_of(thread.id, tenant=thread.tenant)
-        if state is None or not state.ledger.questions:
-            return
+        def newer(record: DerivedRecord | None) -> tuple[str, int] | None:
+            stored = _policy(record)
+            is_stored = stored is not None and (stored == state or stored.is_after(state))
+            return None if is_stored else (json.dumps(state.to_dict()), -1)
 
-        def save() -> None:
-            record = load_record(self.store, thread, POLICY_KIND)
-            stored, version = _policy(record), record.version if record else 0
-            if stored is None or not (stored == state or stored.is_after(state)):
-                body = json.dumps(state.to_dict())
-                key = (thread.tenant, thread.id, POLICY_KIND)
-                with suppress(ConflictError):
-                    self.store.save_record(*key, body, upto_seq=-1, expected_version=version)
-
-        self._run_late("policy", thread, save)
+        if state.ledger.questions:
+            self._run_late("policy", thread, partial(update_record, self.store, thread, POLICY_KIND, newer))
 
     def follow_up(self, thread: Thread) -> None:
         """Let models write for the next build what rules wrote for this one; nobody waits for it."""
@@ -407,23 +371,23 @@ def _policy(record: DerivedRecord | None) -> PolicyState | None:
     """Return the stored state of the policy, None without a readable one."""
     try:
         return PolicyState.from_dict(json.loads(record.body)) if record else None
-    except (ConfigError, ValueError, AttributeError):
+    except (ValueError, AttributeError):
         return None
 
 
 def _search(
     memory: LongTermMemory, scope: MemoryScope, prompt: str, config: ContextBuilderConfig
-) -> tuple[list[MemoryHit], str, str]:
-    """Return the valid hits of a search, and status and reason of a miss, "" if it succeeded."""
+) -> tuple[tuple[MemoryHit, ...], str]:
+    """Return the valid hits of a search, and the reason of a miss, "" if it succeeded."""
     categories: Any = config.memory_categories or None
     hits: Any = memory.search(scope, prompt, limit=config.memory_limit, categories=categories)
     items: list[Any] = list(islice(iter(hits), _MAX_HITS))
-    valid: list[MemoryHit] = []
-    for hit in items:
-        is_hit = isinstance(hit, MemoryHit) and isinstance(hit.memory, Memory)
-        if is_hit and isinstance(hit.memory.text, str) and type(hit.similarity) in (int, float):
-            valid += [hit] if 0 <= hit.similarity <= 1 else []  # no NaN
-    reason = hits.reason or "" if isinstance(hits, MemoryHits) and hits.status == "fallback" else ""
-    if len(valid) < len(items):
-        return valid[: config.memory_limit], "degraded" if valid else "failed", "nonsense"
-    return valid[: config.memory_limit], "degraded", reason
+    valid = tuple(filter(_is_valid, items))
+    reason = hits.reason or "" if isinstance(hits, MemoryHits) else ""
+    return valid[: config.memory_limit], reason if len(valid) == len(items) else _NONSENSE
+
+
+def _is_valid(hit: Any) -> bool:
+    is_hit = isinstance(hit, MemoryHit) and isinstance(hit.memory, Memory)
+    is_sound = is_hit and isinstance(hit.memory.text, str) and type(hit.similarity) in (int, float)
+    return is_sound and 0 <= hit.similarity <= 1  # no NaN

@@ -21,7 +21,7 @@ from dataclasses import replace
 from typing import Literal, NamedTuple, get_args
 
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.messages import Message, Part, Provider, TextPart, is_answer
+from gatekeeper_core.messages import Message, Provider, TextPart, is_answer
 
 PinRole = Literal["system", "developer", "user_suffix"]
 
@@ -67,8 +67,10 @@ def render_parts(
     parts = [Rendered(one, (at,)) for at, one in enumerate(messages)]
 
     if pin and (pin_as == "user_suffix" or not takes_any_place):
-        if messages[pin - 1].role in ("user", "tool"):
-            parts[pin - 1 : pin + 1] = [Rendered(_suffixed(messages[pin - 1], messages[pin].text), (pin - 1, pin))]
+        last, text = messages[pin - 1], messages[pin].text
+        if last.role in ("user", "tool"):
+            content = f"{last.text}\n\n{text}" if isinstance(last.content, str) else (*last.content, TextPart(text))
+            parts[pin - 1 : pin + 1] = [Rendered(replace(last, content=content), (pin - 1, pin))]
         else:
             parts[pin] = Rendered(replace(messages[pin], role="user"), (pin,))
     if takes_any_place:
@@ -97,9 +99,3 @@ def render_parts(
         else:
             placed.append(one)
     return tuple(placed)
-
-
-def _suffixed(message: Message, text: str) -> Message:
-    is_plain = isinstance(message.content, str)
-    content: str | tuple[Part, ...] = f"{message.text}\n\n{text}" if is_plain else (*message.content, TextPart(text))
-    return replace(message, content=content)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults
-from gatekeeper_core.messages import Message, ToolCall, Turn, is_answer, is_answered, turn_starts
+from gatekeeper_core.messages import Message, ToolCall, is_answer, is_answered, last_turns, turn_starts
 from gatekeeper_core.tokens import TokenCounter
 from gatekeeper_core.truncation import truncate_middle
 
@@ -20,6 +20,8 @@ NO_RESULT = "[no result]"
 """The result of a call that has none."""
 
 _SURE_CHARS = 20
+"""Characters of a prompt up to which it may be part of another question."""
+
 _MOST_TOKENS = 4
 """Tokens of one character at the most, in bytes of UTF-8: what is far shorter than allowed need not be counted."""
 
@@ -49,9 +51,8 @@ class Request(NamedTuple):
     @property
     def head(self) -> tuple[int, ...]:
         """Positions of the system messages before the first user message."""
-        users = (at for at, message in enumerate(self.messages) if message.role == "user")
-        first = next(users, len(self.messages))
-        return tuple(at for at in range(min(first, self.start)) if self.messages[at].role == "system")
+        stop = self.starts[0] if self.starts else 0
+        return tuple(at for at in range(stop) if self.messages[at].role == "system")
 
     @property
     def query(self) -> tuple[int, ...]:
@@ -83,45 +84,41 @@ class Request(NamedTuple):
 
 def make_request(
     messages: Sequence[Message],
-    question: Message | None = None,
+    question: Message | None,
     *,
+    max_message_tokens: int,
+    token_counter: TokenCounter,
     without: Collection[int] = (),
     compress_result: ResultCompressor | None = None,
-    max_message_tokens: int | None = None,
-    token_counter: TokenCounter,
 ) -> Request:
     """Return the messages of a thread but for some, with the question in its place, ready to choose from.
 
     Past results are compressed, and past texts over ``max_message_tokens`` are cut in the middle. So long a result of
     the current run is compressed for its question, room or not: then each step of the run sends it in the same form.
     """
-    seqs: list[int | None] = [seq for seq in range(len(messages)) if seq not in without]
-    listed = [messages[seq] for seq in seqs if seq is not None]
+    listed: list[tuple[int | None, Message]] = [*enumerate(messages)]
     if question:
-        place = question_place(messages)
-        at = sum(seq is not None and seq < place for seq in seqs)
-        seqs.insert(at, None)
-        listed.insert(at, question)
-    exchanges = whole_exchanges(listed)
+        listed.insert(question_place(messages), (None, question))
+    listed = [(seq, message) for seq, message in listed if seq not in without]
+    exchanges = whole_exchanges([message for _, message in listed])
     full = tuple(message for _, message in exchanges)
     starts = tuple(turn_starts([message.role for message in full]))
     start = starts[-1] if starts else 0
     sent = list(full)
-    for at, message in enumerate(full[:start]):
-        is_text = message.role in ("user", "assistant") and isinstance(message.content, str)
-        if is_text and _is_longer(message.text, max_message_tokens, token_counter):
-            limit = max_message_tokens or 0
-            sent[at] = replace(message, content=truncate_middle(message.text, limit, token_counter=token_counter))
-    if compress_result is not None:
+    if compress_result:
         query = "\n".join(message.text for message in full[start:] if message.role == "user")
         of_past, of_run = ToolResults(full, compress_result), ToolResults(full, compress_result, query=query)
-        for at, message in enumerate(full):
-            if message.role == "tool" and (at < start or _is_longer(message.text, max_message_tokens, token_counter)):
-                sent[at] = (of_past if at < start else of_run).smaller(at, message) or message
+    for at, message in enumerate(full):
+        text, is_past = message.text, at < start
+        is_long = len(text) * _MOST_TOKENS > max_message_tokens and token_counter(text) > max_message_tokens
+        if message.role == "tool" and compress_result and (is_past or is_long):
+            sent[at] = (of_past if is_past else of_run).smaller(at, message) or message
+        elif message.role in ("user", "assistant") and is_past and is_long and isinstance(message.content, str):
+            sent[at] = replace(message, content=truncate_middle(text, max_message_tokens, token_counter=token_counter))
     return Request(
         tuple(sent),
-        tuple(None if at is None else seqs[at] for at, _ in exchanges),
-        frozenset(at for at, message in enumerate(sent) if message is not full[at] and message.text != full[at].text),
+        tuple(None if at is None else listed[at][0] for at, _ in exchanges),
+        frozenset(at for at, message in enumerate(sent) if message.text != full[at].text),
         starts,
         question is not None,
     )
@@ -176,11 +173,7 @@ def whole_exchanges(messages: Sequence[Message]) -> list[tuple[int | None, Messa
     return sent
 
 
-def _is_longer(text: str, max_tokens: int | None, count: TokenCounter) -> bool:
-    return max_tokens is not None and len(text) * _MOST_TOKENS > max_tokens and count(text) > max_tokens
-
-
-def needs_prompt(turns: Sequence[Turn], prompt: str, *, included: bool) -> bool:
+def needs_prompt(messages: Sequence[Message], prompt: str, *, included: bool) -> bool:
     """Return whether the prompt is missing at the end of a thread and has to be added; a blank one never is.
 
     It is there if the newest turn is open (its last message is no answer) and contains the prompt in a user message,
@@ -189,24 +182,18 @@ def needs_prompt(turns: Sequence[Turn], prompt: str, *, included: bool) -> bool:
 
     Source: specification 001-33 to 001-35.
 
-    >>> from gatekeeper_core.messages import group_turns
     >>> talk = [Message("user", "Which port?"), Message("assistant", "6380")]
-    >>> [needs_prompt(group_turns(messages), "Which  port?", included=False) for messages in (talk[:1], talk)]
+    >>> [needs_prompt(messages, "Which  port?", included=False) for messages in (talk[:1], talk)]
     [False, True]
     """
-    query = _normalized(prompt)
-    if not query:
-        return False
-    newest = turns[-1].messages if turns else ()
-    if included:
-        return not newest or newest[-1].role != "user" or _normalized(newest[-1].text) != query
-    if not newest or is_answered(newest):
-        return True
-    for text in (_normalized(message.text) for message in newest if message.role == "user"):
-        is_short = min(len(text), len(query)) <= _SURE_CHARS
+    query = " ".join(prompt.split())
+    newest = [message for turn in last_turns(messages, 1) for message in turn.messages]
+    candidates = newest[-1:] if included else [] if is_answered(newest) else newest
+    for text in (" ".join(message.text.split()) for message in candidates if message.role == "user"):
+        is_short = included or min(len(text), len(query)) <= _SURE_CHARS
         if text == query or (not is_short and (query in text or query.startswith(text))):
             return False
-    return True
+    return query != ""
 
 
 def question_place(messages: Sequence[Message]) -> int:
@@ -233,7 +220,3 @@ def run_start(messages: Sequence[Message]) -> int:
     while start and not (messages[start - 1].role == "user" or is_answer(messages[start - 1])):
         start -= 1
     return start
-
-
-def _normalized(text: str) -> str:
-    return " ".join(text.split())

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import groupby
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from itertools import pairwise
+from typing import Any, Literal, NamedTuple, get_args
 
+from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.context.prompt.budget import ContextBudget
 from gatekeeper_core.context.prompt.rendering import PinRole, Rendered, render_parts
 from gatekeeper_core.messages import Message, Provider
 from gatekeeper_core.notebook import notebook_table
-
-if TYPE_CHECKING:
-    from gatekeeper_core.context.history.view import HistoryView
-
-_TRACE_FACTS = "budget_tokens available_tokens counter margin squeezed safety_net prefix_tokens prefix_share"
 
 Part = Literal[
     "system_prompt",
@@ -83,13 +80,7 @@ class Miss(NamedTuple):
 
 
 class BuiltPart(NamedTuple):
-    """One message of the result.
-
-    Attributes:
-        part: name of the part.
-        seq: sequence number in the thread, None if the build added the message.
-        tokens: cost in tokens.
-    """
+    """A message of the result: its part, its sequence number in the thread (None if the build added it), its tokens."""
 
     part: Part
     seq: int | None
@@ -160,14 +151,15 @@ class BuildTrace(NamedTuple):
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON-ready values: counts and ids, never text."""
-        values = self._asdict()
-        values |= {"available_tokens": self.available_tokens, "prefix_share": self.prefix_share}
-        for name in ("parts", "fates", "misses"):
-            values[name] = [one._asdict() for one in values[name]]
-        values["given_up"] = list(self.given_up)
-        values["shares"] = self.shares._asdict()
-        values["view"] = self.view.facts() if self.view else None
-        return values
+        return {
+            **self._asdict(),
+            **{name: [one._asdict() for one in getattr(self, name)] for name in ("parts", "fates", "misses")},
+            "given_up": list(self.given_up),
+            "shares": self.shares._asdict(),
+            "view": self.view.facts() if self.view else None,
+            "available_tokens": self.available_tokens,
+            "prefix_share": self.prefix_share,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,24 +203,20 @@ class BuiltContext:
         return [message.to_dict(for_provider=True) for message in self.render(provider=provider, pin_as=pin_as)]
 
     def facts(self) -> dict[str, Any]:
-        """Return flat JSON-ready facts for logs and events: counts and ids, never text.
-
-        Tokens by part (``summary_tokens`` …), messages of the thread by what became of them (``messages_sent`` …),
-        what was included, how the turns were selected, what was given up or could not be had, and the bill.
-        """
-        trace, view = self.trace, self.trace.view
-        fates: dict[str, int] = {f"messages_{fate}": 0 for fate in get_args(Fate)}
+        """Return flat JSON-ready facts for logs and events: counts and ids, never text."""
+        trace, view, fates = self.trace, self.trace.view, Counter[str]()
         for one in trace.fates:
-            fates[f"messages_{one.fate}"] += one.stop - one.start
+            fates[one.fate] += one.stop - one.start
+        figures = "budget_tokens available_tokens counter margin squeezed safety_net prefix_tokens prefix_share"
         return {
             **{f"{part}_tokens": tokens for part, tokens in self.token_stats._asdict().items()},
             **self.metadata._asdict(),
-            **fates,
+            **{f"messages_{fate}": fates[fate] for fate in get_args(Fate)},
             "history_status": view.status if view else None,
             "decision": view.selection.gate.decision if view and view.selection else None,
             "given_up": list(trace.given_up),
             "misses": [f"{miss.part} {miss.status}" for miss in trace.misses],
-            **{name: getattr(trace, name) for name in _TRACE_FACTS.split()},
+            **{name: getattr(trace, name) for name in figures.split()},
             **(view.bill.facts() if view and view.bill else {}),
         }
 
@@ -256,8 +244,6 @@ def fates_of(count: int, fates: Mapping[int, Fate], *, summarized: int = 0) -> t
     >>> [tuple(one) for one in fates_of(5, {0: "sent", 1: "sent", 4: "step"}, summarized=3)]
     [(0, 2, 'sent'), (2, 3, 'summary'), (3, 4, 'left_out'), (4, 5, 'step')]
     """
-    ranges: list[MessageFate] = []
-    for fate, seqs in groupby(fates.get(seq, "summary" if seq < summarized else "left_out") for seq in range(count)):
-        start = ranges[-1].stop if ranges else 0
-        ranges.append(MessageFate(start, start + len(tuple(seqs)), fate))
-    return tuple(ranges)
+    listed = [fates.get(seq, "summary" if seq < summarized else "left_out") for seq in range(count)]
+    starts = [seq for seq in range(count) if not seq or listed[seq] != listed[seq - 1]]
+    return tuple(MessageFate(start, stop, listed[start]) for start, stop in pairwise([*starts, count]))

@@ -12,8 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from gatekeeper_core.context.tool_results.signals import in_lower_case
-from gatekeeper_core.selection.anchors import count_terms, query_terms, term_weight
-from gatekeeper_core.selection.prefilter import other_forms
+from gatekeeper_core.selection.anchors import count_terms, other_forms, query_terms, term_weight
 
 _MAX_TERMS = 48
 _QUANTITY_SIGNS = ("@", "#")

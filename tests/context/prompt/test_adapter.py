@@ -16,7 +16,7 @@ from gatekeeper_core.context.history.rounds import as_summary
 from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.memory.thread import Thread
-from gatekeeper_core.context.prompt.adapter import RequestOptions, ThreadRequests, builder_requests
+from gatekeeper_core.context.prompt.adapter import RequestOptions, ThreadRequests
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.errors import BudgetError, ConfigError
@@ -52,11 +52,14 @@ EVERY_TIME = HistoryConfig(keep_newest=3, passthrough_below=0)
 
 def requests(on_error: Any = "fallback", **settings: Any) -> ThreadRequests[Item]:
     merged: dict[str, Any] = {"total_budget": 4000, "locale": "en"} | settings
-    return requests_of(ContextBuilder(ContextBuilderConfig(**merged), token_counter=len), on_error=on_error)
+    return requests_of(
+        ContextBuilder(ContextBuilderConfig(**merged), token_counter=len), HistoryConfig(on_error=on_error)
+    )
 
 
-def requests_of(builder: ContextBuilder, **options: Any) -> ThreadRequests[Item]:
-    return ThreadRequests(builder, read=lambda item: item.message, write=write, **options)
+def requests_of(builder: ContextBuilder, config: HistoryConfig | None = None, **options: Any) -> ThreadRequests[Item]:
+    config = config or HistoryConfig()
+    return ThreadRequests(builder, config, read=lambda item: item.message, write=write, **options)
 
 
 def items_of(messages: Sequence[Message]) -> list[Item]:
@@ -243,11 +246,9 @@ def test_settings_that_contradict_a_builder_are_named(changes: dict[str, Any], n
     }
     config = HistoryConfig(**{"token_budget": None, **changes})
     with pytest.raises(ConfigError, match=named) if named else nullcontext():
-        builder_requests(ContextBuilder(), config, read=lambda item: item.message, write=write, **options)
+        requests_of(ContextBuilder(), config, **options)
 
 
 def test_arguments_that_cannot_work_are_refused() -> None:
     with pytest.raises(TypeError, match="builder"):
         requests_of(None)  # type: ignore[arg-type]
-    with pytest.raises(ConfigError, match="on_error"):
-        requests(on_error="ignore")

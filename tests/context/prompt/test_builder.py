@@ -289,6 +289,7 @@ def test_a_run_that_is_too_long_gives_way_before_the_question_does() -> None:
     assert context.token_stats.total <= 2_500
     assert user("Which port?") in context.messages
     assert any(fate.fate == "folded" for fate in context.trace.fates)
+    assert [part.seq for part in context.trace.parts if part.part == "current_input"] == [0]  # not the placeholder
     squeezed = built(
         [user("Which port?"), calls("a"), result("a", "很长的结果。" * 900)],
         "Which port?",

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.prompt.request import NO_RESULT, make_request, needs_prompt, whole_exchanges
-from gatekeeper_core.messages import Message, ToolCall, group_turns
+from gatekeeper_core.messages import Message, ToolCall
 from tests.loops import assistant, calls, result, system, user
 
 QUESTIONS = {"en": "Which port does Redis use?", "zh": "Redis 用的是哪个端口？", "mixed": "Redis 的 port 是多少？"}
@@ -24,11 +24,11 @@ def test_a_question_is_there_where_the_open_turn_says_it(prompt: str) -> None:
         (f"[12:00] {long} (from the app)", long),
         (long[:30], long),
     ):
-        assert not needs_prompt(group_turns([user("hello"), assistant("hi"), user(text)]), question, included=False)
-        assert needs_prompt(group_turns([user(text), assistant("6380")]), question, included=False)
+        assert not needs_prompt([user("hello"), assistant("hi"), user(text)], question, included=False)
+        assert needs_prompt([user(text), assistant("6380")], question, included=False)
     for length in (1, 20, 21):  # a short one may stand in another question
         query = (prompt * 3)[:length]
-        assert needs_prompt(group_turns([user(f"好的, {query}")]), query, included=False) == (length <= 20)
+        assert needs_prompt([user(f"好的, {query}")], query, included=False) == (length <= 20)
 
 
 @pytest.mark.parametrize("text", ["word " * 400, "很长的一段话。" * 200, "混合 text。" * 250])
@@ -48,7 +48,7 @@ def test_a_question_that_the_thread_lacks_stands_before_the_steps_that_answer_it
     run = [calls("a", "b"), result("a"), result("b"), system("Now it is noon."), calls("c")]
     for stop in range(len(run) + 1):
         thread = [*past, *run[:stop]]
-        request = make_request(thread, user(prompt), token_counter=len)
+        request = make_request(thread, user(prompt), max_message_tokens=1_000, token_counter=len)
         assert request.messages[: len(past) + 1] == (*past, user(prompt))
         assert request.seqs[len(past)] is None
         assert request.query == (len(past),)

@@ -29,13 +29,7 @@ from gatekeeper_core.context.history.strategies import (
     check_reserve,
     with_options,
 )
-from gatekeeper_core.context.prompt.adapter_selection import (
-    LastContexts,
-    LastSelections,
-    SelectionOptions,
-    full_run,
-    thread_selector,
-)
+from gatekeeper_core.context.prompt.adapter_selection import LastContexts, LastSelections, SelectionOptions, full_run
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.events import WINDOW_UNKNOWN
 from gatekeeper_core.messages import Provider
@@ -212,10 +206,10 @@ class SelectionFields(LastSelections, BaseModel):
             if not callable(places) and any(isinstance(place, str) for place in places):
                 reason = "must contain positions or be a function of one message: a ChatMessage has no id"
                 raise TypeError(f"{name} {reason}")
-        selector = self._selector = thread_selector(
+        selector = self._selector = ThreadSelector(
             read_message,
-            write_message,
-            replace(config, token_budget=budget),
+            write=write_message,
+            config=replace(config, token_budget=budget),
             token_counter=lambda text: len(tokenizer(text)),
             budget_setting=self._budget_setting,
             embedder=adapter_encoder(self.embedder),
@@ -295,9 +289,9 @@ class MemoryFields(LastContexts, SelectionFields, BaseComponent):
         if self.builder is None:
             return
         # Here, because it is a third of the import of a memory.
-        from gatekeeper_core.context.prompt.adapter import builder_requests
+        from gatekeeper_core.context.prompt.adapter import ThreadRequests
 
-        self._requests = builder_requests(
+        self._requests = ThreadRequests(
             self.builder,
             replace(self._settings, token_budget=None, run=HistoryConfig().run),  # a memory folds no runs
             read=read_message,
