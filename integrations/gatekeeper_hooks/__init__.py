@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from gatekeeper_core.arguments import needs_extra
+
 if TYPE_CHECKING:
     from gatekeeper_hooks.ag2 import GatekeeperPolicy
     from gatekeeper_hooks.autogen import GatekeeperChatCompletionContext
@@ -43,13 +45,8 @@ def __getattr__(name: str) -> object:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, extra, framework = _MODULES[name]
-    try:
+    with needs_extra(extra, framework, name=name):
         return getattr(import_module(f"{__name__}.{module}"), name)
-    except ModuleNotFoundError as error:
-        if not framework or (error.name or "").partition(".")[0] != framework:
-            raise
-        needed = f'{name} needs {error.name}: pip install "context-gatekeeper[{extra}]"'
-        raise ImportError(needed, name=error.name) from error
 
 
 def __dir__() -> list[str]:

@@ -14,6 +14,7 @@ from threading import Lock
 from typing import Annotated
 
 from gatekeeper_core import __version__
+from gatekeeper_core.arguments import needs_extra
 from gatekeeper_core.context.history.reading import read_history
 from gatekeeper_core.context.history.recall import (
     NOTHING_EARLIER,
@@ -26,16 +27,11 @@ from gatekeeper_core.fences import fence, spoilt
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_mcp.search import MAX_HITS, ChatHit, ChatHits, ChatSearch
 
-try:
+with needs_extra("mcp", "mcp", "pydantic", name=__name__):
     from mcp.server.mcpserver import MCPServer
     from mcp.server.mcpserver.exceptions import ToolError
     from mcp.types import CallToolResult, TextContent, ToolAnnotations
     from pydantic import Field
-except ModuleNotFoundError as error:
-    if (error.name or "").partition(".")[0] not in ("mcp", "pydantic"):
-        raise
-    needed = f'gatekeeper_mcp.server needs {error.name}: pip install "context-gatekeeper[mcp]"'
-    raise ImportError(needed, name=error.name) from error
 
 SEARCH_TOOL_NAME = "search_chats"
 """The name of the tool that searches all chats."""

@@ -21,15 +21,8 @@ from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-try:
-    from opentelemetry import context, metrics, trace
-except ModuleNotFoundError as error:
-    if (error.name or "").partition(".")[0] != "opentelemetry":
-        raise
-    needed = 'gatekeeper_otel needs opentelemetry-api: pip install "context-gatekeeper[otel]"'
-    raise ImportError(needed, name=error.name) from error
-
 from gatekeeper_core import __version__
+from gatekeeper_core.arguments import needs_extra
 from gatekeeper_core.events import (
     BUILD,
     COMPRESSION,
@@ -42,6 +35,9 @@ from gatekeeper_core.events import (
     USAGE,
     Event,
 )
+
+with needs_extra("otel", "opentelemetry", name="gatekeeper_otel"):
+    from opentelemetry import context, metrics, trace
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import Histogram, Meter, MeterProvider

@@ -8,16 +8,11 @@ from hashlib import sha1
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-try:
-    import tiktoken
-except ModuleNotFoundError as error:
-    if error.name != "tiktoken":
-        raise
-    needed = 'gatekeeper_tokenizers.openai needs tiktoken: pip install "context-gatekeeper[tiktoken]"'
-    raise ImportError(needed, name=error.name) from error
-
-from gatekeeper_core.arguments import with_suggestions
+from gatekeeper_core.arguments import needs_extra, with_suggestions
 from gatekeeper_core.errors import ConfigError
+
+with needs_extra("tiktoken", "tiktoken", name=__name__):
+    import tiktoken
 
 if TYPE_CHECKING:
     from gatekeeper_core.tokens import TokenCounter

@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from gatekeeper_core.arguments import needs_extra
+
 if TYPE_CHECKING:
     from langchain_gatekeeper.edits import delay_edits
     from langchain_gatekeeper.memory import GatekeeperChatMemory
@@ -34,20 +36,14 @@ _MODULES = {
     "recall_tool": ("tools", "langchain-core"),
     "working_memory_tool": ("tools", "langchain-core"),
 }
-_FRAMEWORK = frozenset({"langchain", "langchain_classic", "langchain_core", "langgraph"})
 
 
 def __getattr__(name: str) -> object:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, extra = _MODULES[name]
-    try:
+    with needs_extra(extra, "langchain", "langchain_classic", "langchain_core", "langgraph", name=name):
         return getattr(import_module(f"{__name__}.{module}"), name)
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in _FRAMEWORK:
-            raise
-        needed = f'{name} needs {error.name}: pip install "context-gatekeeper[{extra}]"'
-        raise ImportError(needed, name=error.name) from error
 
 
 def __dir__() -> list[str]:
