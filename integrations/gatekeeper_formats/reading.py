@@ -261,11 +261,11 @@ def _entries(stream: BinaryIO, form: str | None, progress: Callable[[int], None]
         text_format = next((known for known in texts if form is not None or known.knows(text)), None)
         if text_format is not None:
             return text_format.name, text_format.entries(iter((Item(text, 0),)), whole_file=True)
-    values = read_values(source)
-    known, items = FORMATS[form] if form else None, values.items
+    items, whole_file = read_values(source)
+    known = FORMATS[form] if form else None
     if known is None:
-        known, items = format_of(items, whole_file=values.whole_file)
-    return known.name, known.entries(items, whole_file=values.whole_file)
+        known, items = format_of(items, whole_file=whole_file)
+    return known.name, known.entries(items, whole_file=whole_file)
 
 
 def _loaded(form: str, heading: Heading, entry: Entry) -> Conversation:
