@@ -84,17 +84,11 @@ class CutLineError(PlaceError):
 
 
 class Item(NamedTuple):
-    """A value in a file, and its place.
-
-    Attributes:
-        value: the value, of any type.
-        at: its position among the values of the file, from 0.
-        line: its line, from 1; None if it is an element of a list.
-    """
+    """A value in a file, and its place."""
 
     value: object
-    at: int
-    line: int | None = None
+    at: int  # its position among the values of the file, from 0
+    line: int | None = None  # from 1; None if it is an element of a list
 
     def place(self, noun: str = "message") -> str:
         """Return a readable place of the value.
@@ -113,19 +107,12 @@ Reports: TypeAlias = Iterable[Message | Usage | None]
 
 
 class Loaded(NamedTuple):
-    """One conversation.
-
-    Attributes:
-        messages: its messages, oldest first.
-        left_out: counts by kind of what was left out.
-        turns: its turns, where the format has turns of its own.
-        usage: the usage of each call of a model, in order; empty where the format reports none.
-    """
+    """One conversation; oldest first."""
 
     messages: tuple[Message, ...]
     left_out: LeftOut
-    turns: tuple[Turn, ...] | None = None
-    usage: tuple[Usage, ...] = ()
+    turns: tuple[Turn, ...] | None = None  # where the format has turns of its own
+    usage: tuple[Usage, ...] = ()  # of each call of a model; empty where the format reports none
 
 
 @dataclass(frozen=True, slots=True)

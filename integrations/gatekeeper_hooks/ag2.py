@@ -22,13 +22,8 @@ class GatekeeperPolicy(Hook):
 
     Args:
         config: the settings; default to ``HistoryConfig()``.
-        model: name of the model, for its prices and, without a budget, its context window.
+        model: name of the model, for its prices and, without a budget, its context window; may be changed later.
         options: as for ``NativeSelector``: ``token_budget``, ``strategy`` and more.
-
-    Attributes:
-        name: name of the policy.
-        model: as above; may be changed later.
-        selector: the selector of all streams.
     """
 
     name = "gatekeeper"

@@ -36,11 +36,7 @@ class GatekeeperChatCompletionContext(Hook, ChatCompletionContext):
         thread: name of the conversation for a store in ``states``, if it has one.
         options: as for ``NativeSelector``: ``token_budget``, ``strategy`` and more.
 
-    Attributes:
-        selector: the selector of this conversation.
-        fixed: as above, like ``model`` and ``thread``; may be changed later.
-        model: see ``fixed``.
-        thread: see ``fixed``.
+    ``fixed``, ``model`` and ``thread`` may be changed later.
     """
 
     def __init__(

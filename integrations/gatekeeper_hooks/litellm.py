@@ -36,14 +36,8 @@ class GatekeeperCallback(Hook, CustomLogger):  # type: ignore[misc] # see pyproj
     one belongs to the conversation whose latest messages are its beginning. In the proxy each API key is a tenant.
     Tools and system prompts in their own arguments are counted as well.
 
-    Before ``litellm.completion``, which has no such hook, call ``callback.selector.select(messages)``.
-
-    Args:
-        config: the settings; default to ``HistoryConfig()``.
-        options: as for ``NativeSelector``: ``token_budget``, ``strategy``, ``coverage``, ``keep_newest`` and more.
-
-    Attributes:
-        selector: the selector of all conversations.
+    Before ``litellm.completion``, which has no such hook, call ``callback.selector.select(messages)``. For the
+    arguments see ``Hook``.
 
     >>> gate = GatekeeperCallback(token_budget=4000)
     >>> litellm.callbacks = [gate]  # doctest: +SKIP

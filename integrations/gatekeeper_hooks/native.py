@@ -35,17 +35,11 @@ Object = TypeVar("Object")
 
 
 class NativeCall(NamedTuple):
-    """A model call after selection.
+    """A model call after selection."""
 
-    Attributes:
-        items: the items to send; in shadow mode all of them.
-        view: the view, with the reasons.
-        thread: name of the conversation, for ``NativeSelector.threads.report``.
-    """
-
-    items: list[Any]
-    view: HistoryView
-    thread: Hashable
+    items: list[Any]  # to send; in shadow mode all of them
+    view: HistoryView  # with the reasons
+    thread: Hashable  # the name of the conversation, for ``NativeSelector.threads.report``
 
 
 class NativeOptions(TypedDict, total=False):
@@ -174,8 +168,8 @@ class Hook:
     """The part that all hooks share.
 
     Args:
-        config: the settings; None: ``HistoryConfig()``.
-        options: as in ``NativeSelector``: ``token_budget``, ``strategy``, ``coverage``, ``keep_newest`` and more.
+        config: the settings; default to ``HistoryConfig()``.
+        options: as for ``NativeSelector``: ``token_budget``, ``strategy``, ``coverage``, ``keep_newest`` and more.
 
     Attributes:
         selector: the selector of all conversations.

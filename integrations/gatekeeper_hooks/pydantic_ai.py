@@ -24,14 +24,7 @@ class GatekeeperHistoryProcessor(Hook, AbstractCapability[Any]):
     """A history processor for ``Agent(capabilities=[...])`` that changes the request, not the stored history.
 
     It runs after all other capabilities, before each request to the model. The thread is the conversation of the run;
-    the instructions and tools of the request are counted beside the messages.
-
-    Args:
-        config: the settings; default to ``HistoryConfig()``.
-        options: as for ``NativeSelector``: ``token_budget``, ``strategy``, ``coverage``, ``keep_newest`` and more.
-
-    Attributes:
-        selector: the selector of all conversations.
+    the instructions and tools of the request are counted beside the messages. For the arguments see ``Hook``.
 
     >>> gate = GatekeeperHistoryProcessor(token_budget=4000)
     >>> agent = Agent("openai:gpt-4o", capabilities=[gate])  # doctest: +SKIP

@@ -35,8 +35,6 @@ Item = dict[str, Any]
 _TEXTS = frozenset({"text", "speech", "system-prompt", "retry-prompt", "retry-feedback"})
 """Parts whose content is what the model reads; others are counted, and sent as they are."""
 
-_PROMPTS = ("user-prompt", "speech")
-
 
 def read_items(message: ModelMessage, output_tools: Collection[str]) -> list[Item]:
     """Return the items of a message.

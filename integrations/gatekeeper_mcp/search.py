@@ -142,17 +142,11 @@ class TurnPlace(NamedTuple):
 
 
 class Frequencies(NamedTuple):
-    """Counts of indexed turns.
-
-    Attributes:
-        turns: number of turns.
-        by_term: number of turns with a term; terms without turns are missing.
-        mean_length: the mean number of terms of a turn, where the database does not rank by its own.
-    """
+    """Counts of indexed turns."""
 
     turns: int
-    by_term: Mapping[str, int]
-    mean_length: float = 0.0
+    by_term: Mapping[str, int]  # number of turns with a term; terms without turns are missing
+    mean_length: float = 0.0  # of a turn in terms, where the database does not rank by its own
 
     def idf(self, term: str) -> float:
         """Return the inverse document frequency of a term.
@@ -253,8 +247,7 @@ class ChatIndex(ChatSearch):
         self._remove(threads)
 
     @abstractmethod
-    def _remove(self, threads: Sequence[str]) -> None:
-        """Remove threads and their terms."""
+    def _remove(self, threads: Sequence[str]) -> None: ...
 
     @abstractmethod
     def _indexed(self) -> dict[str, IndexedThread]:

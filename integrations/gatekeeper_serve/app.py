@@ -54,12 +54,7 @@ def create_app(settings: ServeSettings | None = None, *, texts: Texts = ENGLISH)
 
 
 class TokenMiddleware:
-    """A door that asks for the token, if there is one: in our header, for pages also as the password of a browser.
-
-    Args:
-        app: what is behind it.
-        settings: of the proxy.
-    """
+    """A door that asks for the token, if there is one: in our header, for pages also as the password of a browser."""
 
     def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
         self._app = app

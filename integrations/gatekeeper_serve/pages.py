@@ -26,17 +26,9 @@ _HEADERS = {
 
 
 class Pages:
-    """The pages, over the threads of a gate. They show text of conversations, and no key.
+    """The pages, over the threads of a gate. They show text of conversations, and no key."""
 
-    Args:
-        gate: has the threads.
-        texts: of the pages' language.
-
-    Attributes:
-        metrics: writes them out; None: their extra is not installed.
-    """
-
-    metrics: Metrics | None = None
+    metrics: Metrics | None = None  # None: their extra is not installed
 
     def __init__(self, gate: Gate, texts: Texts) -> None:
         self._gate = gate

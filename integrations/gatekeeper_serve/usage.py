@@ -18,11 +18,7 @@ _INSIDE = ("response", "message")
 
 
 class UsageReader:
-    """A reader of one response.
-
-    Args:
-        headers: of the response.
-    """
+    """A reader of one response."""
 
     def __init__(self, headers: httpx.Headers) -> None:
         self._headers = {name: headers[name] for name in ("content-type", "content-encoding") if name in headers}
