@@ -151,12 +151,7 @@ def _ask(report: Report, asking: _Asking, running: _Running) -> Literal["", "ask
         body = None
     if not isinstance(body, dict):
         refuse(texts("error.body"))
-    config = EvalConfig(
-        model=asking.model or "",
-        judge=asking.judge,
-        rubric=asking.rubric.value,
-        body=body,
-    )
+    config = EvalConfig(model=asking.model or "", judge=asking.judge, rubric=asking.rubric.value, body=body)
     ledger = Ledger(asking.ledger)
     if ledger.torn:
         note(texts("eval.torn", file=asking.ledger, count=ledger.torn))

@@ -107,7 +107,7 @@ def explain(
         names += ["meaning"] if selection.embedder else []
         values: dict[str, Any] = {
             "selection": selection.to_dict(),
-            "budget": explanation.budget_use(selection)._asdict(),
+            "budget": explanation.budget_use(selection),
             "anchors_by_turn": explanation.grid_of(selection)._asdict(),
             "near_misses": [
                 {name: getattr(near, name) for name in names} | {"kept_with": list(near.kept_with)}
@@ -262,7 +262,7 @@ def _explanation_view(
 def _score_view(selection: Selection, texts: Texts) -> Iterator[RenderableType]:
     """Yield the budget, the anchors by turn, and the decision and the score of each candidate."""
     yield Text()
-    yield Text(texts("budget_line", budget=selection.token_budget, **explanation.budget_use(selection)._asdict()))
+    yield Text(texts("budget_line", budget=selection.token_budget, **explanation.budget_use(selection)))
     yield from _heat_map(selection, texts)
     yield from why_view(selection, texts)
     scored = [each for each in selection.decisions if each.score is not None]

@@ -182,19 +182,10 @@ def kept_none(selection: Selection, texts: Texts) -> tuple[str, ...]:
 # --- the whole selection --------------------------------------------------------------------------------------------
 
 
-class BudgetUse(NamedTuple):
-    """A budget in tokens: what the kept turns cost, what is free, and the margin for estimates."""
-
-    kept: int
-    free: int
-    margin: int
-
-
-def budget_use(selection: Selection) -> BudgetUse:
-    """Return how the budget of a selection was spent."""
-    usable = int(selection.token_budget / (1 + selection.margin))
-    free = max(0, usable - selection.tokens)
-    return BudgetUse(selection.tokens, free, selection.token_budget - selection.tokens - free)
+def budget_use(selection: Selection) -> dict[str, int]:
+    """Return a budget in tokens: what the kept turns cost, what is free, and the margin for estimates."""
+    free = max(0, int(selection.token_budget / (1 + selection.margin)) - selection.tokens)
+    return {"kept": selection.tokens, "free": free, "margin": selection.token_budget - selection.tokens - free}
 
 
 def score_parts(selection: Selection) -> tuple[str, ...]:

@@ -81,12 +81,7 @@ class Sample(NamedTuple):
 
 
 def sample_turns(
-    source: str,
-    *,
-    count: int = 50,
-    seed: int = 0,
-    form: str | None = None,
-    least_tokens: int = PASSTHROUGH_BELOW,
+    source: str, *, count: int = 50, seed: int = 0, form: str | None = None, least_tokens: int = PASSTHROUGH_BELOW
 ) -> Sample:
     """Return a random sample of turns from a file or a folder; the same seed gives the same turns.
 

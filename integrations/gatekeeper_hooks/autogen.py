@@ -7,13 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from autogen_core import FunctionCall, Image
 from autogen_core.model_context import ChatCompletionContext
-from autogen_core.models import (
-    AssistantMessage,
-    FunctionExecutionResultMessage,
-    LLMMessage,
-    SystemMessage,
-    UserMessage,
-)
+from autogen_core.models import AssistantMessage, FunctionExecutionResultMessage, LLMMessage, SystemMessage, UserMessage
 
 from gatekeeper_hooks.native import Hook
 

@@ -16,12 +16,7 @@ from typing import Annotated
 from gatekeeper_core import __version__
 from gatekeeper_core.arguments import needs_extra
 from gatekeeper_core.context.history.reading import read_history
-from gatekeeper_core.context.history.recall import (
-    NOTHING_EARLIER,
-    RECALL_BUDGET_TOKENS,
-    RECALL_TOOL_NAME,
-    recall_turns,
-)
+from gatekeeper_core.context.history.recall import NOTHING_EARLIER, RECALL_BUDGET_TOKENS, RECALL_TOOL_NAME, recall_turns
 from gatekeeper_core.errors import GatekeeperError
 from gatekeeper_core.fences import fence, spoilt
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper

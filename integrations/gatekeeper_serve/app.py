@@ -17,8 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gatekeeper_cli.texts import ENGLISH, Texts
 from gatekeeper_serve.gate import Gate
-from gatekeeper_serve.metrics import collected_metrics
-from gatekeeper_serve.pages import Pages
+from gatekeeper_serve.pages import Pages, collected_metrics
 from gatekeeper_serve.proxy import Proxy, error_response, route_of
 from gatekeeper_serve.settings import LOOPBACK, ServeSettings
 

@@ -179,7 +179,7 @@ def explanation_page(
         tokens=tokens,
         covered=explanation.readable(selection.covered, query),
         anchors=explanation.readable((*selection.covered, *selection.uncovered), query),
-        budget=explanation.budget_use(selection)._asdict(),
+        budget=explanation.budget_use(selection),
         shown=shown,
         strip=[(at, strip.get(at, "other")) for at in range(len(turns))],
         sent_count=len(all_sent),

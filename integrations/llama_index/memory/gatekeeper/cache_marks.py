@@ -8,14 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from llama_index.core.base.llms.types import (
-    CacheControl,
-    CachePoint,
-    ChatMessage,
-    DocumentBlock,
-    ImageBlock,
-    TextBlock,
-)
+from llama_index.core.base.llms.types import CacheControl, CachePoint, ChatMessage, DocumentBlock, ImageBlock, TextBlock
 
 from gatekeeper_core.context.history.cache_marks import plan_marks
 from gatekeeper_core.native.cache_marks import MARKS_AT_MOST
