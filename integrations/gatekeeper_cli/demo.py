@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from rich.console import RenderableType
 from rich.text import Text
 
 from gatekeeper_cli.conversation import sample
@@ -12,9 +11,6 @@ from gatekeeper_cli.options import AsJson, Budget, Lang, checked_budget, plain_t
 from gatekeeper_cli.texts import Language, speak
 from gatekeeper_cli.topics import topics_of
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 _BUDGET_TOKENS = 1000  # ours: less than half of the conversation, so that it has to choose
 

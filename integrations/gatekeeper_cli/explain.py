@@ -6,11 +6,14 @@ and nothing in them is read as markup.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from rich.console import RenderableType
 from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 
 from gatekeeper_cli import explanation
@@ -31,18 +34,10 @@ from gatekeeper_cli.options import (
     show,
 )
 from gatekeeper_cli.texts import Language, Texts, speak, visible
-from gatekeeper_cli.topics import spans, subject_numbers, topics_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from rich.console import RenderableType
-    from rich.table import Table
-
-    from gatekeeper_cli.topics import Topic
-    from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-    from gatekeeper_core.selection.result import Decision, Selection
-    from gatekeeper_core.selection.topics import Verdict
+from gatekeeper_cli.topics import Topic, spans, subject_numbers, topics_of
+from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.selection.result import Decision, Selection
+from gatekeeper_core.selection.topics import Verdict
 
 _BEGINNING_CHARACTERS = 240
 _WORDS_COLUMNS = 20

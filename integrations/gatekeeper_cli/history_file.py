@@ -11,19 +11,15 @@ import io
 import os
 import stat
 from codecs import BOM_UTF8
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gatekeeper_cli.files import STANDARD_STREAM
 from gatekeeper_cli.texts import spoken
+from gatekeeper_core.messages import Message
 from gatekeeper_formats import FormatError, read_conversation
 from gatekeeper_formats.base import json_or_none, json_text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gatekeeper_core.messages import Message
 
 _LINE_START = b'{"role"'
 

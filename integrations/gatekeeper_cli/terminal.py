@@ -9,22 +9,16 @@ from __future__ import annotations
 import io
 import os
 import sys
-from contextlib import nullcontext, suppress
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext, suppress
 from importlib import import_module
-from typing import TYPE_CHECKING
+from types import ModuleType
+from typing import TextIO
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.text import Text
 
 from gatekeeper_cli.texts import spoken, visible, visible_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from contextlib import AbstractContextManager
-    from types import ModuleType
-    from typing import TextIO
-
-    from rich.console import RenderableType
 
 PROMPT = "> "
 _MAX_RECALLED = 1_000

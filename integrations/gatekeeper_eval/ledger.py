@@ -14,16 +14,14 @@ from __future__ import annotations
 import json
 import os
 import threading
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_eval.errors import LedgerError
 from gatekeeper_eval.models import Reply
 from gatekeeper_eval.sampling import TurnId
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 VERSION = 1
 _BEGINNING = '{"gatekeeper_eval": '

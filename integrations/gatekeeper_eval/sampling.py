@@ -8,22 +8,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from hashlib import blake2b
 from heapq import heappush, heappushpop
 from pathlib import PurePath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from gatekeeper_core.context.history.strategies import PASSTHROUGH_BELOW
 from gatekeeper_core.errors import check_number
+from gatekeeper_core.messages import Message
 from gatekeeper_core.tokens import count_message
 from gatekeeper_eval.errors import EvalError
-from gatekeeper_formats import SUFFIXES, Unread, conversation_files, readable_conversations
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gatekeeper_core.messages import Message
-    from gatekeeper_formats import Conversation
+from gatekeeper_formats import SUFFIXES, Conversation, Unread, conversation_files, readable_conversations
 
 
 class TurnId(NamedTuple):

@@ -13,8 +13,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
+from ag2 import Context
 from ag2.compact import CompactionSummary
 from ag2.events import (
     BaseEvent,
@@ -29,12 +30,8 @@ from ag2.events import (
     ToolResultsEvent,
 )
 
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_hooks.native import Hook
-
-if TYPE_CHECKING:
-    from ag2 import Context
-
-    from gatekeeper_core.context.history.strategies import HistoryConfig
 
 _MESSAGES = (CompactionSummary, ModelRequest, ModelResponse, ToolResultsEvent)
 """The events that a model client sends as messages; AG2 keeps others between them: calls, reasoning, usage."""

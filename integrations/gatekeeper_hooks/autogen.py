@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
 
 from autogen_core import FunctionCall, Image
 from autogen_core.model_context import ChatCompletionContext
 from autogen_core.models import AssistantMessage, FunctionExecutionResultMessage, LLMMessage, SystemMessage, UserMessage
 
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_hooks.native import Hook
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
-
-    from gatekeeper_core.context.history.strategies import HistoryConfig
 
 
 class GatekeeperChatCompletionContext(Hook, ChatCompletionContext):

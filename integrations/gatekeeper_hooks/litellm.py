@@ -14,16 +14,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from litellm.integrations.custom_logger import CustomLogger
 
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.pricing.usage import read_usage
 from gatekeeper_hooks.native import Hook
-
-if TYPE_CHECKING:
-    from gatekeeper_core.context.history.strategies import HistoryConfig
 
 _MESSAGES_OF = {"acompletion": "messages", "anthropic_messages": "messages", "aresponses": "input"}
 """Calls of a chat, and the argument that holds its messages."""

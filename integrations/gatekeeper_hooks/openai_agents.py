@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agents import FunctionTool
+from agents.run import CallModelData, ModelInputData
 
 from gatekeeper_hooks.native import Hook, tool_text
-
-if TYPE_CHECKING:
-    from agents.run import CallModelData, ModelInputData
 
 
 class GatekeeperInputFilter(Hook):

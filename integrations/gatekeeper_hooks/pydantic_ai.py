@@ -13,10 +13,12 @@ empty source, which no other format knows: so a list without tools is read in th
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pydantic_ai import RunContext
 from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering
 from pydantic_ai.messages import (
     BinaryContent,
@@ -30,15 +32,10 @@ from pydantic_ai.messages import (
     ToolReturnPart,
     UserPromptPart,
 )
+from pydantic_ai.models import ModelRequestContext
 
 from gatekeeper_core.pricing.usage import read_usage
 from gatekeeper_hooks.native import Hook, tool_text
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Sequence
-
-    from pydantic_ai import RunContext
-    from pydantic_ai.models import ModelRequestContext
 
 Item = dict[str, Any]
 

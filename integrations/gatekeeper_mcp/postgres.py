@@ -18,16 +18,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.storage.codec import decode_text, encode_text
+from gatekeeper_core.storage.tables import Transaction
 from gatekeeper_mcp.search import K1, B, ChatIndex, Frequencies, IndexedThread, ThreadUpdate, TurnPlace, scope_of
+from gatekeeper_mcp.threads import UserThreads
 from gatekeeper_postgres import PostgresStore
-
-if TYPE_CHECKING:
-    from gatekeeper_core.storage.tables import Transaction
-    from gatekeeper_mcp.threads import UserThreads
 
 PARTITIONS = 16
 """Partitions of each table. Source: ours; their number cannot grow later, and a small database bears 16."""

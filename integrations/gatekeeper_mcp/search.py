@@ -19,20 +19,17 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from gatekeeper_core.errors import ConfigError, check_str
-from gatekeeper_core.messages import Turn, group_turns
+from gatekeeper_core.messages import Message, Turn, group_turns
 from gatekeeper_core.selection.anchors import count_terms, extract_anchors, query_terms, term_weight, terms_in
 from gatekeeper_core.selection.retrieval import Query
 from gatekeeper_core.selection.trimming import Excerpt, Sentences, Trimmer
 from gatekeeper_core.storage.codec import encode_text
 from gatekeeper_core.token_estimate import TokenEstimator
 from gatekeeper_core.tokens import check_tokens
-
-if TYPE_CHECKING:
-    from gatekeeper_core.messages import Message
-    from gatekeeper_mcp.threads import UserThreads
+from gatekeeper_mcp.threads import UserThreads
 
 MAX_HITS = 20
 """Hits of one search at most. Source: ours; with 200 tokens each, what an agent reads at once."""

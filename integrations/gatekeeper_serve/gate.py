@@ -9,22 +9,19 @@ from dataclasses import dataclass
 from os.path import basename
 from threading import Lock
 from traceback import walk_tb
-from typing import TYPE_CHECKING
 
 from gatekeeper_core.context.history.reading import read_history
+from gatekeeper_core.context.history.strategies import HistoryConfig
+from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.errors import MessageFormatError
+from gatekeeper_core.messages import Turn
+from gatekeeper_core.native.reading import NativeMessages
 from gatekeeper_core.pricing.prices import prices_of_model
 from gatekeeper_hooks.native import NativeCall, NativeSelector
+from gatekeeper_serve.apis import Api
 from gatekeeper_serve.body import JsonBody
 from gatekeeper_serve.reading import GrowingLists
-
-if TYPE_CHECKING:
-    from gatekeeper_core.context.history.strategies import HistoryConfig
-    from gatekeeper_core.context.history.view import HistoryView
-    from gatekeeper_core.messages import Turn
-    from gatekeeper_core.native.reading import NativeMessages
-    from gatekeeper_serve.apis import Api
-    from gatekeeper_serve.usage import UsageReader
+from gatekeeper_serve.usage import UsageReader
 
 _log = logging.getLogger("gatekeeper.serve")
 _log.addHandler(logging.NullHandler())

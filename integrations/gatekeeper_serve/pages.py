@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
@@ -11,13 +11,9 @@ from starlette.routing import Route
 
 from gatekeeper_cli.explanation import shown_dollars
 from gatekeeper_cli.html.pages import explanation_page, page_policy, threads_page
+from gatekeeper_cli.texts import Texts
 from gatekeeper_cli.topics import spans
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from gatekeeper_cli.texts import Texts
-    from gatekeeper_serve.gate import Gate, LiveThread
+from gatekeeper_serve.gate import Gate, LiveThread
 
 _PIP_LINE = 'pip install "context-gatekeeper[metrics]"'
 _HEADERS = {
