@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from gatekeeper_cli.texts import TABLE, Texts, visible
 from gatekeeper_cli.topics import words_by_pair
+from gatekeeper_core.messages import Turn
 from gatekeeper_core.selection.anchors import Anchor, count_terms, extract_anchors, has_whole
+from gatekeeper_core.selection.result import Decision, Selection
+from gatekeeper_core.selection.topics import Verdict
 from gatekeeper_core.text import is_han
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from gatekeeper_core.messages import Turn
-    from gatekeeper_core.selection.result import Decision, Selection
-    from gatekeeper_core.selection.topics import Verdict
 
 _MAX_NEAR = 12
 _NEAR_IN_MEANING = 3

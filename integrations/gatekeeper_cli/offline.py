@@ -6,16 +6,13 @@ Its answers show what the gatekeeper chose: a fact that was not sent cannot be i
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Generator, Mapping, Sequence
+from typing import NamedTuple
 
+from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.selection.anchors import count_terms, term_weight
 from gatekeeper_core.selection.cues import read_cues
 from gatekeeper_core.text import is_han, is_question, sentences
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
-
-    from gatekeeper_core.pricing.usage import Usage
 
 _NOTED = {"Chinese": "好的，记下了。", "English": "Noted."}
 _UNKNOWN = {"Chinese": "发给我的内容里没有提到。", "English": "Nothing that I was sent answers this."}
