@@ -1,11 +1,12 @@
-"""The protocol of a model that answers in a chat, and a model behind an address."""
+"""The models that answer in a chat: the scripted one, or one behind an address."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
+from gatekeeper_cli.offline import OfflineModel
 from gatekeeper_cli.options import refuse
 from gatekeeper_cli.texts import spoken
 
@@ -24,26 +25,6 @@ CHAT_PIP_LINE = 'pip install "context-gatekeeper[cli,chat]"'
 _CLIENT_PACKAGES = ("dotenv", "requests", "urllib3", "gatekeeper_chat")
 
 
-class Model(Protocol):
-    """A model that answers a list of chat messages."""
-
-    @property
-    def name(self) -> str:
-        """The name to show."""
-        ...
-
-    def answer(self, messages: list[dict[str, str]]) -> Generator[str, None, Usage | None]:
-        """Yield the visible text of the answer in pieces; return the usage that it reports, if any.
-
-        A ``GatekeeperError`` says in one line, without any secret, why there is no answer.
-        """
-        ...
-
-    def close(self) -> None:
-        """Release what it holds."""
-        ...
-
-
 class ClientModel:
     """A model behind an address; its client is closed with it."""
 
@@ -52,7 +33,10 @@ class ClientModel:
         self.name = client.config.model
 
     def answer(self, messages: list[dict[str, str]]) -> Generator[str, None, Usage | None]:
-        """Yield the visible text of the answer in pieces; return the usage that the service reports."""
+        """Yield the visible text of the answer in pieces; return the usage that the service reports.
+
+        A ``GatekeeperError`` says in one line, without any secret, why there is no answer.
+        """
         with self._client.stream(messages) as stream:
             yield from stream
             usage = stream.reply.usage
@@ -61,6 +45,10 @@ class ClientModel:
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
+
+
+Model: TypeAlias = ClientModel | OfflineModel
+"""A model that answers a list of chat messages."""
 
 
 def client_from_env(env_file: str | None) -> ChatClient | None:

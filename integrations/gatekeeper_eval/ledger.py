@@ -40,11 +40,6 @@ class Entry(NamedTuple):
     reply: Reply | None  # None where it was refused
     refused: str = ""  # the reason
 
-    @property
-    def usage(self) -> Usage | None:
-        """Usage reported by the model, None if it reported none."""
-        return self.reply.usage if self.reply else None
-
 
 class Ledger:
     """A ledger in a file, or in memory; thread-safe, for one process at a time.

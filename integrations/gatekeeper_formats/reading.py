@@ -225,28 +225,22 @@ def _noted(name: str, unread: list[Unread]) -> Iterator[None]:
 
 @contextmanager
 def _opened(file: str | os.PathLike[str] | BinaryIO, name: str | None) -> Iterator[tuple[BinaryIO, str]]:
-    """Open a file, and name it in errors."""
+    """Open a file, and turn the errors of the block into ``FormatError`` with its name."""
     called = os.fspath(file) if isinstance(file, (str, os.PathLike)) else str(getattr(file, "name", "the file"))
     shown_name = name or called
-    with named_errors(shown_name), ExitStack() as stack:
-        try:
-            stream = stack.enter_context(Path(file).open("rb")) if isinstance(file, (str, os.PathLike)) else file
-        except ValueError as error:  # a NUL or a lone surrogate in the name
-            raise FormatError(f"{shown_name!a}: {error}") from error
-        yield stream, shown_name
-
-
-@contextmanager
-def named_errors(name: str) -> Iterator[None]:
-    """Turn the errors of a block into ``FormatError`` with the name of the file."""
     try:
-        yield
+        with ExitStack() as stack:
+            try:
+                stream = stack.enter_context(Path(file).open("rb")) if isinstance(file, (str, os.PathLike)) else file
+            except ValueError as error:  # a NUL or a lone surrogate in the name
+                raise FormatError(f"{shown_name!a}: {error}") from error
+            yield stream, shown_name
     except PlaceError as problem:
-        raise FormatError(f"{name}: {problem}") from problem.__cause__
+        raise FormatError(f"{shown_name}: {problem}") from problem.__cause__
     except RecursionError as error:
-        raise FormatError(f"{name}: {TOO_DEEP}") from error
+        raise FormatError(f"{shown_name}: {TOO_DEEP}") from error
     except OSError as error:
-        raise FormatError(f"{name}: {error.strerror or error}") from error
+        raise FormatError(f"{shown_name}: {error.strerror or error}") from error
 
 
 def _entries(stream: BinaryIO, form: str | None, progress: Callable[[int], None] | None) -> tuple[str, Iterator[Entry]]:

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from json import dumps
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.select import native_view
 from gatekeeper_core.context.history.selector import ThreadSelector
-from gatekeeper_core.context.history.strategies import HistoryConfig, with_options
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.history.view import HistoryView, keep
+from gatekeeper_core.context.prompt.adapter_selection import SelectionOptions, thread_selector
 from gatekeeper_core.native.reading import NativeMessages, read_native
 from gatekeeper_core.pricing.model_names import window_of_model
 from gatekeeper_core.pricing.prices import prices_of_model
@@ -24,7 +25,6 @@ from gatekeeper_core.pricing.prices import prices_of_model
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from gatekeeper_core.context.history.pins import Pins
     from gatekeeper_core.embedding import Embedder
     from gatekeeper_core.encoder import TextEncoder
     from gatekeeper_core.messages import Message
@@ -42,13 +42,11 @@ class NativeCall(NamedTuple):
     thread: Hashable  # the name of the conversation, for ``NativeSelector.threads.report``
 
 
-class NativeOptions(TypedDict, total=False):
-    """Further options of every hook; see ``ThreadSelector``."""
+class NativeOptions(SelectionOptions, total=False):
+    """The options of every hook by name; for those that other adapters lack see ``ThreadSelector``."""
 
     token_counter: TokenCounter | None
     embedder: Embedder | TextEncoder | None
-    pinned: Pins
-    exclude: Pins
     states: RecordStore | None
     clock: Callable[[], float]
     budget_setting: str | None
@@ -63,12 +61,8 @@ class NativeSelector:
 
     Args:
         config: the settings; default to ``HistoryConfig()``.
-        token_budget: as in ``HistoryConfig``, like ``strategy``, ``coverage`` and ``keep_newest``; each overrides
-            ``config``.
-        strategy: see ``token_budget``.
-        coverage: see ``token_budget``.
-        keep_newest: see ``token_budget``.
-        options: ``NativeOptions``. A function in ``pinned`` or ``exclude`` reads a ``Message``.
+        options: ``NativeOptions``. ``token_budget``, ``strategy``, ``coverage`` and ``keep_newest`` win over those of
+            ``config``. A function in ``pinned`` or ``exclude`` reads a ``Message``.
 
     Attributes:
         threads: the underlying selector, with the view and the costs of each thread.
@@ -84,21 +78,9 @@ class NativeSelector:
     ([{'role': 'user', 'content': 'hello'}], 'passthrough')
     """
 
-    def __init__(
-        self,
-        config: HistoryConfig | None = None,
-        *,
-        token_budget: int | None = None,
-        strategy: Any = None,
-        coverage: float | None = None,
-        keep_newest: int | None = None,
-        **options: Unpack[NativeOptions],
-    ) -> None:
-        config = with_options(
-            config, token_budget=token_budget, strategy=strategy, coverage=coverage, keep_newest=keep_newest
-        )
-        self.threads: ThreadSelector[Message] = ThreadSelector(
-            lambda message: message, write=lambda _, message: message, config=config, **options
+    def __init__(self, config: HistoryConfig | None = None, **options: Unpack[NativeOptions]) -> None:
+        self.threads: ThreadSelector[Message] = thread_selector(
+            lambda message: message, lambda _, message: message, config, shrinks_run=True, **options
         )
         self.last_view: HistoryView | None = None
 
