@@ -54,9 +54,6 @@ def scripted_answer(messages: Sequence[Mapping[str, str]]) -> str:
     under a question also counts, by half, for the words of that question: "6380." answers what "Which port?" asked for.
     Where nothing is shared and the question points back, the answer is the last sentence that was sent.
 
-    Args:
-        messages: chat messages, the question last.
-
     >>> talk = [{"role": "user", "content": "Which port?"}, {"role": "assistant", "content": "6380. Restart it."}]
     >>> scripted_answer([*talk, {"role": "user", "content": "What was the port?"}])
     '6380.'

@@ -33,11 +33,7 @@ _READLINE_SETTINGS = (
 
 
 class Terminal:
-    """The terminal or pipe of a chat.
-
-    Attributes:
-        interactive: whether a person sits there: both sides are a terminal.
-    """
+    """The terminal or pipe of a chat; it is ``interactive`` where a person sits: both sides are a terminal."""
 
     def __init__(self) -> None:
         self._in: TextIO = sys.stdin or io.StringIO()  # None: the command was started with it closed

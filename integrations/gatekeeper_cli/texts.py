@@ -44,10 +44,7 @@ _COUNTED = re.compile(
 
 
 class Texts:
-    """The texts of one language.
-
-    Args:
-        language: ``en`` or ``zh``.
+    """The texts of one language, ``en`` or ``zh``.
 
     >>> Texts(Language.en)("way.budget", tokens=1200), Texts(Language.zh)("way.budget", tokens=1200)
     ('budget >= 1,200', '预算 ≥ 1,200')

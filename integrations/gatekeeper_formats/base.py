@@ -149,21 +149,14 @@ def date_of(value: object) -> str | None:
 
 
 class Format:
-    """A format of files. A subclass knows its files, and reads them by ``conversation``, ``messages`` or both.
+    """A format of files. A subclass knows its files, and reads them by ``conversation``, ``messages`` or both."""
 
-    Attributes:
-        name: its name for ``--from`` and ``--to``.
-        signs: the keys of a conversation that is one value, where these alone tell the format.
-        id_keys, title_key, created_key: where a conversation that is one value has its id, its title and its time.
-        day: returns the day of such a time.
-    """
-
-    name: str
-    signs: frozenset[str] = frozenset()
-    id_keys: tuple[str, ...] = ("id",)
+    name: str  # for ``--from`` and ``--to``
+    signs: frozenset[str] = frozenset()  # the keys of a conversation that is one value, where these tell the format
+    id_keys: tuple[str, ...] = ("id",)  # where a conversation that is one value has its id, its title and its time
     title_key = "title"
     created_key = ""
-    day: Callable[[object], str | None] = staticmethod(date_of)
+    day: Callable[[object], str | None] = staticmethod(date_of)  # of such a time
 
     def knows(self, value: Any) -> bool:
         """Return whether the first value of a file is of this format: an object, or the text of what is no JSON."""
@@ -186,11 +179,9 @@ class Format:
         return {}
 
     def entries(self, items: Items, whole_file: bool) -> Entries:
-        """Yield the conversations of a file; a broken one breaks no other.
+        """Yield the conversations of a file from its values, or from the one text of a format that is no JSON.
 
-        Args:
-            items: the values of the file, which pass by once; the one text of a format that is no JSON.
-            whole_file: whether the one value is the full file.
+        A broken one breaks no other. ``whole_file``: the one value is the full file.
         """
         first, values = peeked(items)
         if not self.holds(first):

@@ -30,15 +30,9 @@ _decoder = json.JSONDecoder()
 
 
 class TextSource:
-    """The text of a UTF-8 stream, read in pieces as they are needed.
+    """The text of a UTF-8 stream without its byte order mark, read in pieces as they are needed.
 
-    Args:
-        stream: the bytes; a byte order mark at the beginning is no part of the text.
-        progress: is called with the number of bytes of each piece.
-
-    Attributes:
-        text: what has been read and is still held.
-        at: position in ``text`` of what comes next.
+    ``progress`` is called with the number of bytes of each piece.
     """
 
     def __init__(self, stream: BinaryIO, *, progress: Callable[[int], None] | None = None) -> None:
@@ -49,8 +43,8 @@ class TextSource:
         self._line = 1  # of the first character that is held
         self._column = 1
         self._ended = False
-        self.text = ""
-        self.at = 0
+        self.text = ""  # what has been read and is still held
+        self.at = 0  # position in it of what comes next
 
     def more(self) -> bool:
         """Read on, at least as much again as is held; return whether there was anything."""

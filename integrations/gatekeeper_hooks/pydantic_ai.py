@@ -116,10 +116,8 @@ class GatekeeperHistoryProcessor(Hook, AbstractCapability[Any]):
 def read_items(message: ModelMessage, output_tools: Collection[str]) -> list[Item]:
     """Return the items of a message.
 
-    Args:
-        message: a request or a response.
-        output_tools: names of the tools that end a run. Pydantic AI merges the next question into the request with
-            their results; there it begins a turn.
+    Pydantic AI merges the next question into the request with the results of ``output_tools``, which end a run; there
+    it begins a turn.
     """
     parts: Sequence[Any] = message.parts
     tools = [part.tool_name for part in parts if _is_result(part)]
@@ -141,10 +139,7 @@ def read_items(message: ModelMessage, output_tools: Collection[str]) -> list[Ite
 def write_message(message: ModelMessage, read: Sequence[Item], sent: Sequence[Item]) -> ModelMessage | None:
     """Return what is sent of a message: the message where nothing changed, None where nothing remains.
 
-    Args:
-        message: the message.
-        read: its items.
-        sent: those of them that are sent, some in another form, or the summary of folded rounds in their place.
+    ``sent`` has those of its items that are sent, some in another form, or the summary of folded rounds.
     """
     if [*map(id, sent)] == [*map(id, read)]:
         return message

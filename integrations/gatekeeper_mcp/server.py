@@ -66,12 +66,7 @@ class RecalledTurns:
 
 
 class ChatTools:
-    """The tools over the chats of one user, as an MCP server calls them.
-
-    Args:
-        searches: searches over the user's chats; hits of several are interleaved.
-        thread: id of the default chat of a call; with None each call must name one.
-    """
+    """The tools over the chats of one user, as an MCP server calls them; hits of several searches are interleaved."""
 
     def __init__(self, searches: Sequence[ChatSearch], *, thread: str | None = None) -> None:
         self._searches = tuple(searches)

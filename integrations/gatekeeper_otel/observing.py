@@ -81,13 +81,7 @@ Source: opentelemetry-semantic-conventions 0.66b2. They have no attribute for mo
 
 
 class OpenTelemetryObserver:
-    """An observer for ``add_observer``; :func:`gatekeeper_otel.instrument` makes and adds one.
-
-    Args:
-        tracer_provider: makes the spans; None: the global one.
-        meter_provider: makes the metrics; None: the global one.
-        conversation_ids: whether spans name the thread.
-    """
+    """An observer for ``add_observer``; :func:`gatekeeper_otel.instrument` makes and adds one from its arguments."""
 
     def __init__(
         self,

@@ -40,11 +40,7 @@ def message_selector(
     shrinks_run: bool = False,
     states: RecordStore | None = None,
 ) -> ThreadSelector[BaseMessage]:
-    """Return a selector over LangChain's messages for ``SelectorOptions``; see ``thread_selector``.
-
-    Raises:
-        TypeError: an option is unknown.
-    """
+    """Return a selector over LangChain's messages for ``SelectorOptions``; see ``thread_selector``."""
     if unknown := sorted(options.keys() - SelectorOptions.__annotations__.keys()):
         raise TypeError(f"unexpected keyword argument {', '.join(unknown)}: pass further settings in config")
     options = {**options, "embedder": adapter_encoder(options.get("embedder", "auto"))}
