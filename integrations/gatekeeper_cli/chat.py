@@ -15,7 +15,8 @@ from gatekeeper_cli.history_file import HistoryFile
 from gatekeeper_cli.meaning import meaning_encoder
 from gatekeeper_cli.models import CHAT_PIP_LINE, KEY_NAME, ClientModel, Model, client_at, client_from_env
 from gatekeeper_cli.offline import OfflineModel
-from gatekeeper_cli.options import HELP, BaseUrl, Budget, KeyEnv, Meaning, checked_budget, refuse
+from gatekeeper_cli.options import HELP, BaseUrl, Budget, KeyEnv, Meaning, checked_budget
+from gatekeeper_cli.output import refuse
 from gatekeeper_cli.session import Session
 from gatekeeper_cli.terminal import Terminal
 from gatekeeper_cli.texts import spoken, visible

@@ -7,7 +7,8 @@ from rich.text import Text
 
 from gatekeeper_cli.conversation import sample
 from gatekeeper_cli.explain import selection_view, verdict_line
-from gatekeeper_cli.options import AsJson, Budget, Lang, checked_budget, plain_table, print_json, show
+from gatekeeper_cli.options import AsJson, Budget, Lang, checked_budget
+from gatekeeper_cli.output import plain_table, print_json, show
 from gatekeeper_cli.texts import Language, speak
 from gatekeeper_cli.topics import topics_of
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper

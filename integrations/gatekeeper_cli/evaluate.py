@@ -27,13 +27,9 @@ from gatekeeper_cli.options import (
     Strategy,
     StrategyOption,
     check_form,
-    note,
-    print_json,
-    progress_bar,
-    refuse,
     request_budget,
-    show,
 )
+from gatekeeper_cli.output import note, print_json, progress_bar, refuse, show
 from gatekeeper_cli.texts import Language, speak, spoken
 from gatekeeper_core.errors import GatekeeperError
 from gatekeeper_core.pricing.prices import PRICES, read_prices

@@ -17,22 +17,8 @@ from rich.table import Table
 from rich.text import Text
 
 from gatekeeper_cli import explanation
-from gatekeeper_cli.options import (
-    HELP,
-    AsJson,
-    File,
-    Lang,
-    OutputOptions,
-    Query,
-    ReadingOptions,
-    SelectionOptions,
-    conversation_name,
-    note_left_out,
-    plain_table,
-    print_json,
-    refuse,
-    show,
-)
+from gatekeeper_cli.options import HELP, AsJson, File, Lang, OutputOptions, Query, ReadingOptions, SelectionOptions
+from gatekeeper_cli.output import conversation_name, note_left_out, plain_table, print_json, refuse, show
 from gatekeeper_cli.texts import Language, Texts, speak, visible
 from gatekeeper_cli.topics import Topic, spans, subject_numbers, topics_of
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper

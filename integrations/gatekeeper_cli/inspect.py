@@ -23,25 +23,10 @@ from rich.text import Text
 
 from gatekeeper_cli.costs import MAX_CALLS, Dollars, PriceList, Reported, TokenUse, bill_lines, token_use
 from gatekeeper_cli.explanation import meaning_line, shown_dollars
-from gatekeeper_cli.files import STANDARD_STREAM
+from gatekeeper_cli.files import STANDARD_STREAM, file_size
 from gatekeeper_cli.meaning import meaning_encoder
-from gatekeeper_cli.options import (
-    HELP,
-    Lang,
-    OutputOptions,
-    PricingOptions,
-    ReadingOptions,
-    check_form,
-    conversation_name,
-    file_size,
-    note_left_out,
-    plain_table,
-    print_json,
-    progress_bar,
-    refuse,
-    request_budget,
-    show,
-)
+from gatekeeper_cli.options import HELP, Lang, OutputOptions, PricingOptions, ReadingOptions, check_form, request_budget
+from gatekeeper_cli.output import conversation_name, note_left_out, plain_table, print_json, progress_bar, refuse, show
 from gatekeeper_cli.texts import Language, Texts, speak, visible
 from gatekeeper_cli.topics import Timeline, spans
 from gatekeeper_core.encoder import TextEncoder

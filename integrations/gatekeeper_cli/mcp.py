@@ -9,7 +9,8 @@ from typing import Annotated
 
 import typer
 
-from gatekeeper_cli.options import HELP, refuse
+from gatekeeper_cli.options import HELP
+from gatekeeper_cli.output import refuse
 from gatekeeper_cli.store import Schema, open_store
 from gatekeeper_cli.texts import spoken
 from gatekeeper_core.errors import ConfigError

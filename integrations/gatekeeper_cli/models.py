@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from gatekeeper_cli.offline import OfflineModel
-from gatekeeper_cli.options import refuse
+from gatekeeper_cli.output import refuse, refused_without
 from gatekeeper_cli.texts import spoken
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ KEY_NAME = "MINIMAX_API_KEY"
 
 CHAT_PIP_LINE = 'pip install "context-gatekeeper[cli,chat]"'
 """What installs the client."""
-
-_CLIENT_PACKAGES = ("dotenv", "requests", "urllib3", "gatekeeper_chat")
 
 
 class ClientModel:
@@ -65,8 +64,8 @@ def client_from_env(env_file: str | None) -> ChatClient | None:
         has_key = False
     if env_file is None and not os.environ.get(KEY_NAME, "").strip() and not has_key:
         return None
-    _check_extra()
-    from gatekeeper_chat import ChatClient, ChatNoKeyError
+    with _chat_extra():
+        from gatekeeper_chat import ChatClient, ChatNoKeyError
 
     try:
         return ChatClient.from_env(env_file=env_file)
@@ -79,8 +78,8 @@ def client_at(base_url: str, model: str, key_env: str | None, *, timeout_seconds
 
     ``key_env`` names the environment variable that holds the key; None sends none.
     """
-    _check_extra()
-    from gatekeeper_chat import ChatClient, ChatConfig
+    with _chat_extra():
+        from gatekeeper_chat import ChatClient, ChatConfig
 
     key = os.environ.get(key_env, "").strip() if key_env else ""
     if key_env and not key:
@@ -88,10 +87,6 @@ def client_at(base_url: str, model: str, key_env: str | None, *, timeout_seconds
     return ChatClient(key, config=ChatConfig(base_url=base_url, model=model, read_timeout_seconds=timeout_seconds))
 
 
-def _check_extra() -> None:
-    try:
-        import gatekeeper_chat  # noqa: F401 - whether it is installed
-    except ImportError as error:
-        if (error.name or "gatekeeper_chat").partition(".")[0] not in _CLIENT_PACKAGES:
-            raise
-        refuse(spoken()("error.client", line=CHAT_PIP_LINE))
+def _chat_extra() -> AbstractContextManager[None]:
+    packages = ("dotenv", "requests", "urllib3", "gatekeeper_chat")
+    return refused_without(*packages, reason=spoken()("error.client", line=CHAT_PIP_LINE))
