@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -193,32 +193,23 @@ def readable_conversations(
     """Yield each readable conversation of a file; the others go to ``unread``.
 
     Args:
-        source: the path of the file, or a stream, where the first broken conversation is the end.
+        source: the path of the file, or a stream.
         name: what the file is called.
         unread: takes what could not be read.
         form: its format; None tells it by the content.
         progress: is called with the number of bytes of each piece that is read.
     """
-    number = 0
-    with _noted(name, unread):
-        for conversation in read_conversations(source, form=form, name=name, progress=progress):
-            number = conversation.heading.number
-            yield conversation
-            del conversation  # one is held in memory at a time
-        return
-    after: list[Heading] = []
-    if isinstance(source, str):
-        with suppress(FormatError):  # then the file itself is broken, as is noted
-            after = list_conversations(source, form=form, name=name)[number + 1 :]
-    for heading in after:
-        with _noted(name, unread):
-            yield read_conversation(source, form=form, conversation=str(heading.number), name=name)
-
-
-@contextmanager
-def _noted(name: str, unread: list[Unread]) -> Iterator[None]:
     try:
-        yield
+        with _opened(source, name) as (stream, _):
+            known, entries = _entries(stream, form, progress)
+            for number, entry in enumerate(entries, 1):
+                try:
+                    conversation = _loaded(known, entry.heading(number), entry)
+                except (PlaceError, RecursionError) as error:  # noqa: PERF203 - a broken one breaks no other
+                    unread.append(Unread(name, TOO_DEEP if isinstance(error, RecursionError) else str(error)))
+                else:
+                    yield conversation
+                    del conversation  # one is held in memory at a time
     except FormatError as error:
         unread.append(Unread(name, str(error).removeprefix(f"{name}: ")))
 
