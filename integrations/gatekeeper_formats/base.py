@@ -20,7 +20,7 @@ from itertools import chain
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from gatekeeper_core.errors import GatekeeperError, MessageFormatError
-from gatekeeper_core.messages import MediaKind, MediaPart, Message, Part, TextPart, Turn
+from gatekeeper_core.messages import MediaKind, MediaPart, Message, Part, TextPart
 from gatekeeper_core.pricing.usage import Usage
 
 Kind = TypeVar("Kind", list[Any], dict[str, Any], str)
@@ -111,7 +111,6 @@ class Loaded(NamedTuple):
 
     messages: tuple[Message, ...]
     left_out: LeftOut
-    turns: tuple[Turn, ...] | None = None  # where the format has turns of its own
     usage: tuple[Usage, ...] = ()  # of each call of a model; empty where the format reports none
 
 

@@ -255,7 +255,6 @@ def _entries(stream: BinaryIO, form: str | None, progress: Callable[[int], None]
 
 def _loaded(form: str, heading: Heading, entry: Entry) -> Conversation:
     loaded = entry.load()
-    turns = group_turns(loaded.messages) if loaded.turns is None else loaded.turns
     odd = Counter(broken.rule for broken in validate_messages(loaded.messages, provider="openai", open_run=True))
     speakers = ("user", "assistant")
     count = sum(message.role in speakers for message in loaded.messages)
@@ -264,6 +263,7 @@ def _loaded(form: str, heading: Heading, entry: Entry) -> Conversation:
         for before, after in pairwise(loaded.messages)
     )
     shown = repeated if repeated >= _REPEATED_LEAST and repeated > _REPEATED_SHARE * count else 0
+    turns = group_turns(loaded.messages)
     return Conversation(form, heading, loaded.messages, turns, +loaded.left_out, odd, loaded.usage, shown)
 
 
