@@ -11,23 +11,13 @@ from typing import TYPE_CHECKING
 from gatekeeper_core.arguments import needs_extra
 
 if TYPE_CHECKING:
-    from gatekeeper_hooks.ag2 import GatekeeperPolicy
-    from gatekeeper_hooks.autogen import GatekeeperChatCompletionContext
-    from gatekeeper_hooks.crewai import GatekeeperHooks
-    from gatekeeper_hooks.litellm import GatekeeperCallback
-    from gatekeeper_hooks.native import NativeSelector
-    from gatekeeper_hooks.openai_agents import GatekeeperInputFilter
-    from gatekeeper_hooks.pydantic_ai import GatekeeperHistoryProcessor
-
-__all__ = [
-    "GatekeeperCallback",
-    "GatekeeperChatCompletionContext",
-    "GatekeeperHistoryProcessor",
-    "GatekeeperHooks",
-    "GatekeeperInputFilter",
-    "GatekeeperPolicy",
-    "NativeSelector",
-]
+    from gatekeeper_hooks.ag2 import GatekeeperPolicy as GatekeeperPolicy
+    from gatekeeper_hooks.autogen import GatekeeperChatCompletionContext as GatekeeperChatCompletionContext
+    from gatekeeper_hooks.crewai import GatekeeperHooks as GatekeeperHooks
+    from gatekeeper_hooks.litellm import GatekeeperCallback as GatekeeperCallback
+    from gatekeeper_hooks.native import NativeSelector as NativeSelector
+    from gatekeeper_hooks.openai_agents import GatekeeperInputFilter as GatekeeperInputFilter
+    from gatekeeper_hooks.pydantic_ai import GatekeeperHistoryProcessor as GatekeeperHistoryProcessor
 
 # Name: its module, the extra, and the framework's own top package ("" where it needs none).
 _MODULES = {
@@ -39,6 +29,7 @@ _MODULES = {
     "GatekeeperPolicy": ("ag2", "ag2", "ag2"),
     "NativeSelector": ("native", "", ""),
 }
+__all__ = sorted(_MODULES)  # noqa: PLE0605 - the names are above
 
 
 def __getattr__(name: str) -> object:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gatekeeper_core.arguments import needs_extra, with_suggestions
 from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.tokens import TokenCounter
 
 with needs_extra("tokenizers", "tokenizers", name=__name__):
     from tokenizers import Tokenizer
-
-if TYPE_CHECKING:
-    from gatekeeper_core.tokens import TokenCounter
 
 
 @with_suggestions()

@@ -6,16 +6,13 @@ import os
 import tempfile
 from hashlib import sha1
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gatekeeper_core.arguments import needs_extra, with_suggestions
 from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.tokens import TokenCounter
 
 with needs_extra("tiktoken", "tiktoken", name=__name__):
     import tiktoken
-
-if TYPE_CHECKING:
-    from gatekeeper_core.tokens import TokenCounter
 
 _ADDRESSES = {
     name: f"https://openaipublic.blob.core.windows.net/encodings/{name}.tiktoken"

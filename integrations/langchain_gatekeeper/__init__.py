@@ -11,21 +11,13 @@ from typing import TYPE_CHECKING
 from gatekeeper_core.arguments import needs_extra
 
 if TYPE_CHECKING:
-    from langchain_gatekeeper.edits import delay_edits
-    from langchain_gatekeeper.memory import GatekeeperChatMemory
-    from langchain_gatekeeper.middleware import GatekeeperMiddleware
-    from langchain_gatekeeper.runnable import GatekeeperSelector, select_messages
-    from langchain_gatekeeper.tools import recall_tool, working_memory_tool
-
-__all__ = [
-    "GatekeeperChatMemory",
-    "GatekeeperMiddleware",
-    "GatekeeperSelector",
-    "delay_edits",
-    "recall_tool",
-    "select_messages",
-    "working_memory_tool",
-]
+    from langchain_gatekeeper.edits import delay_edits as delay_edits
+    from langchain_gatekeeper.memory import GatekeeperChatMemory as GatekeeperChatMemory
+    from langchain_gatekeeper.middleware import GatekeeperMiddleware as GatekeeperMiddleware
+    from langchain_gatekeeper.runnable import GatekeeperSelector as GatekeeperSelector
+    from langchain_gatekeeper.runnable import select_messages as select_messages
+    from langchain_gatekeeper.tools import recall_tool as recall_tool
+    from langchain_gatekeeper.tools import working_memory_tool as working_memory_tool
 
 _MODULES = {
     "GatekeeperChatMemory": ("memory", "langchain-classic"),
@@ -36,6 +28,7 @@ _MODULES = {
     "recall_tool": ("tools", "langchain-core"),
     "working_memory_tool": ("tools", "langchain-core"),
 }
+__all__ = sorted(_MODULES)  # noqa: PLE0605 - the names are above
 
 
 def __getattr__(name: str) -> object:
