@@ -19,7 +19,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 from gatekeeper_core.errors import ConfigError, check_str
 from gatekeeper_core.messages import Message, Turn, group_turns
@@ -30,6 +30,9 @@ from gatekeeper_core.storage.codec import encode_text
 from gatekeeper_core.token_estimate import TokenEstimator
 from gatekeeper_core.tokens import check_tokens
 from gatekeeper_mcp.threads import UserThreads
+
+Place: TypeAlias = tuple[str, int, int]
+"""The place of a turn: its thread, its first message, and the one after its last."""
 
 MAX_HITS = 20
 """Hits of one search at most. Source: ours; with 200 tokens each, what an agent reads at once."""
@@ -128,14 +131,6 @@ class ThreadUpdate(NamedTuple):
     def state(self) -> IndexedThread:
         """The state of the thread after the update."""
         return IndexedThread(self.last_seq, self.turns[-1].start if self.turns else self.from_seq)
-
-
-class TurnPlace(NamedTuple):
-    """The place of a turn: its thread, its first message, and the one after its last."""
-
-    thread: str
-    start: int
-    stop: int
 
 
 class Frequencies(NamedTuple):
@@ -259,7 +254,7 @@ class ChatIndex(ChatSearch):
         """Return in how many turns terms occur."""
 
     @abstractmethod
-    def _ranked(self, terms: Sequence[str], frequencies: Frequencies, limit: int) -> Sequence[TurnPlace]:
+    def _ranked(self, terms: Sequence[str], frequencies: Frequencies, limit: int) -> Sequence[Place]:
         """Return the turns with the highest BM25 scores, best first; of equal ones, in any fixed order."""
 
     def _read_turns(self, thread: str, from_seq: int, limit: int) -> ThreadUpdate:
@@ -270,19 +265,19 @@ class ChatIndex(ChatSearch):
         ]
         return ThreadUpdate(thread, from_seq, from_seq + len(messages) - 1, tuple(turns))
 
-    def _hits(self, query: Query, ranked: Sequence[TurnPlace]) -> Iterator[ChatHit]:
+    def _hits(self, query: Query, ranked: Sequence[Place]) -> Iterator[ChatHit]:
         trimmer, count = Trimmer(query, sentences=self._sentences), self._sentences.count
         words = [(anchor.term, anchor.text) for anchor in query.anchors if anchor.term in query.idf]
-        for place in ranked:
-            messages = self.threads.read(place.thread, from_seq=place.start, limit=place.stop - place.start)
+        for thread, start, stop in ranked:
+            messages = self.threads.read(thread, from_seq=start, limit=stop - start)
             for turn in group_turns(messages)[:1]:
                 user, assistant = turn.user_text, turn.assistant_text
                 full = Excerpt(user, assistant, count(user), count(assistant))
                 part = full if full.tokens <= EXCERPT_TOKENS else trimmer.tight(full, budget_tokens=EXCERPT_TOKENS)
                 terms, date = terms_in(_text(turn)), turn.created_at
                 yield ChatHit(
-                    place.thread,
-                    place.start,
+                    thread,
+                    start,
                     date.date().isoformat() if date else None,
                     tuple(dict.fromkeys(word for term, word in words if term in terms)),
                     part.user if part else "",
