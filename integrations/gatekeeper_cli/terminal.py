@@ -18,6 +18,7 @@ from typing import TextIO
 from rich.console import Console, RenderableType
 from rich.text import Text
 
+from gatekeeper_cli.output import note
 from gatekeeper_cli.texts import spoken, visible, visible_lines
 
 PROMPT = "> "
@@ -118,9 +119,7 @@ class Terminal:
     def complain(self, text: str) -> None:
         """Write one line to standard error."""
         self.end_line()
-        if sys.stderr is not None:
-            sys.stderr.write(f"gatekeeper: {visible(text)}\n")
-            sys.stderr.flush()
+        note(text)
 
 
 def _as_utf8(text: str) -> str:
