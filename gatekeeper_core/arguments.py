@@ -1,8 +1,9 @@
-"""The nearest right name for a wrong one, of an argument or an attribute: a synonym, else one that is spelt alike."""
+"""Errors that say what to do: the right name for a wrong one, and the line that installs a missing package."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any, TypeVar, cast
 
@@ -36,6 +37,18 @@ def unknown_argument(name: str, names: Collection[str]) -> str:
     right = nearest_name(name, names)
     rest = "pass further settings in config" if "config" in names else f"it takes {', '.join(names)}"
     return f"has no argument {name!r}: " + (f"did you mean {right!r}?" if right else rest)
+
+
+@contextmanager
+def needs_extra(extra: str, *packages: str, name: str) -> Iterator[None]:
+    """Turn a failed import of one of the packages into an error with the line that installs them for a name of ours."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in packages:
+            raise
+        needed = f'{name} needs {error.name}: pip install "context-gatekeeper[{extra}]"'
+        raise ImportError(needed, name=error.name) from error
 
 
 def with_suggestions(*options: type) -> Callable[[Door], Door]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import gatekeeper_core
-from gatekeeper_cli.conversation import demo_of
+from gatekeeper_cli.conversation import sample
 from gatekeeper_cli.explanation import readable
 from gatekeeper_cli.texts import TABLE, Language, Texts
 from gatekeeper_core.messages import Message, ToolCall, Turn
@@ -126,7 +126,7 @@ def test_the_demo_shows_each_question_on_a_screen_and_ends_with_what_it_saved(
     assert not any("\x1b" in line for line in lines)
     text = " ".join(line.strip() for line in lines)
     answers, texts = demo_answers("--budget", str(budget), "--lang", lang), Texts(Language(lang))
-    for question in demo_of(lang)[1]:
+    for question in sample(f"demo.{lang}")[1]:
         selection = answers[question.kind]
         tokens, history = selection["tokens"], selection["history_tokens"]
         assert tokens <= selection["token_budget"] == budget

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import gatekeeper_cli
-from gatekeeper_cli.conversation import QuestionKind
+from gatekeeper_cli.conversation import QUESTIONS
 from gatekeeper_cli.explanation import why_not
 from gatekeeper_cli.texts import TABLE, Language, language_of, texts_for
 from gatekeeper_core.selection.planner import Reason, Stage, Why
@@ -65,16 +65,10 @@ def test_no_text_is_left_over() -> None:
 
 
 def test_every_word_of_the_library_has_both_languages() -> None:
-    for prefix, words in (
-        ("gate_reason", GateReason),
-        ("reason", Why),
-        ("kind", QuestionKind),
-        ("outcome", DecisionOutcome),
-        ("stage", Stage),
-    ):
-        assert {f"{prefix}.{word}" for word in typing.get_args(words)} == {
-            name for name in TABLE if name.startswith(f"{prefix}.")
-        }
+    library = {"gate_reason": GateReason, "reason": Why, "outcome": DecisionOutcome, "stage": Stage}
+    words = {prefix: typing.get_args(kind) for prefix, kind in library.items()}
+    for prefix, those in (words | {"kind": [question.kind for question in QUESTIONS]}).items():
+        assert {f"{prefix}.{word}" for word in those} == {name for name in TABLE if name.startswith(f"{prefix}.")}
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])

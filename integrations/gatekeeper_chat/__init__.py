@@ -23,15 +23,11 @@ from gatekeeper_chat.errors import (
     ChatServerError,
 )
 from gatekeeper_chat.wire import Reply
+from gatekeeper_core.arguments import needs_extra
 from gatekeeper_core.pricing.usage import Usage
 
-try:
+with needs_extra("chat", "dotenv", "requests", "urllib3", name=__name__):
     from gatekeeper_chat.client import ChatClient, ChatConfig, ReplyStream
-except ModuleNotFoundError as error:
-    if (error.name or "").partition(".")[0] not in ("dotenv", "requests", "urllib3"):
-        raise
-    needed = f'gatekeeper_chat needs {error.name}: pip install "context-gatekeeper[chat]"'
-    raise ImportError(needed, name=error.name) from error
 
 __all__ = [
     "ChatAuthError",

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import requests
@@ -36,15 +36,13 @@ from gatekeeper_chat.errors import (
 from gatekeeper_chat.stream import Assembly, events
 from gatekeeper_chat.wire import Reply, read_reply, wire_messages, wire_tools
 from gatekeeper_core.arguments import with_suggestions
+from gatekeeper_core.calibration import UsageCalibrator
 from gatekeeper_core.errors import ConfigError, check_range, check_str
 from gatekeeper_core.events import ANSWER, RETRY
+from gatekeeper_core.messages import Message
 from gatekeeper_core.native.reading import read_messages
 from gatekeeper_core.observation import tell
 from gatekeeper_core.tokens import count_messages
-
-if TYPE_CHECKING:
-    from gatekeeper_core.calibration import UsageCalibrator
-    from gatekeeper_core.messages import Message
 
 Result = TypeVar("Result")
 

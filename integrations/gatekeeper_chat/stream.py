@@ -17,12 +17,12 @@ from typing import Any
 from gatekeeper_chat.errors import ChatResponseError, refusal
 from gatekeeper_chat.wire import Reply, first_choice, reply_of
 from gatekeeper_core.pricing.usage import read_usage
+from gatekeeper_core.text import split_thinking
 
 MAX_LINE_BYTES = 8 * 2**20
 """Most bytes of one line of a stream. Source: ours; 200,000 tokens in one event, every character escaped, are 3 MB."""
 
 _DONE = "[DONE]"
-_OPEN, _CLOSE = "<think>", "</think>"
 
 
 def events(body: Iterable[bytes]) -> Iterator[str]:
@@ -55,7 +55,6 @@ class Assembly:
     """An assembler of the chunks of one answer."""
 
     def __init__(self) -> None:
-        self._visible = _Visible()
         self._content: list[str] = []
         self._shown: list[str] = []
         self._thoughts: dict[str, list[str]] = {"reasoning_details": [], "reasoning_content": []}
@@ -138,17 +137,19 @@ class Assembly:
                 # The pieces follow each other, or each repeats all that came before.
                 if thought := "".join(pieces[-1:] if repeats else pieces):
                     message[key] = [{**self._details, "text": thought}] if key == "reasoning_details" else thought
-        last = self._visible.rest()
+        last = "" if self._shown else split_thinking("".join(self._content))[1]
         self._shown.append(last)
         return piece + last, reply_of(message, finish_reason=self._finish_reason, facts=self._facts)
 
     def _show(self, content: str) -> str:
-        """Take a text, and return what may be shown now."""
-        if not content:
-            return ""
+        """Take a text, and return what of the answer may be shown now: nothing while a thought may go on, or begin."""
         self._content.append(content)
-        self._shown.append(self._visible.add(content))
-        return self._shown[-1]
+        piece = content
+        if not self._shown:
+            piece = split_thinking("".join(self._content))[1]
+            piece = "" if "<think>".startswith(piece.lstrip()) else piece
+        self._shown += [piece] if piece else []
+        return piece
 
     def _add_call(self, call: Mapping[str, Any], at: int) -> None:
         index = call["index"] if isinstance(call.get("index"), int) else at
@@ -159,43 +160,3 @@ class Assembly:
                 merged[key] = value
         if isinstance(function.get("arguments"), str):
             merged["arguments"] += function["arguments"]
-
-
-class _Visible:
-    """Lets through what ``gatekeeper_core.text.split_thinking`` calls the answer, as soon as it is certain."""
-
-    def __init__(self) -> None:
-        self._blank: list[str] = []
-        self._held = ""
-        self._inside = False
-        self._thought = False
-        self._answering = False
-
-    def add(self, text: str) -> str:
-        """Return what of the text may be shown now."""
-        if self._answering:
-            return text
-        self._held += text
-        while True:
-            if self._inside:
-                _, closed, after = self._held.partition(_CLOSE)
-                if not closed:
-                    self._held = self._held[-len(_CLOSE) :]  # the mark may be cut in two
-                    return ""
-                self._inside, self._held = False, after
-            opened = self._held.lstrip()
-            self._blank.append(self._held[: len(self._held) - len(opened)])  # so that no white space is read twice
-            self._held = opened
-            if not opened.startswith(_OPEN):
-                break
-            self._inside, self._thought, self._held = True, True, opened[len(_OPEN) :]
-        if _OPEN.startswith(opened):
-            return ""  # nothing yet, or the beginning of the mark
-        self._answering = True
-        return self.rest()
-
-    def rest(self) -> str:
-        """Return what was held back for a mark that did not come."""
-        text = self._held if self._thought else "".join([*self._blank, self._held])
-        self._blank, self._held = [], ""
-        return "" if self._inside else text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.text import Text
@@ -13,16 +13,14 @@ from gatekeeper_cli.explain import topics_view, why_view
 from gatekeeper_cli.explanation import meaning_line
 from gatekeeper_cli.history_file import HistoryFile
 from gatekeeper_cli.meaning import meaning_encoder
-from gatekeeper_cli.models import CHAT_PIP_LINE, KEY_NAME, ClientModel, client_at, client_from_env
+from gatekeeper_cli.models import CHAT_PIP_LINE, KEY_NAME, ClientModel, Model, client_at, client_from_env
 from gatekeeper_cli.offline import OfflineModel
-from gatekeeper_cli.options import HELP, BaseUrl, Budget, KeyEnv, Meaning, checked_budget, refuse
+from gatekeeper_cli.options import HELP, BaseUrl, Budget, KeyEnv, Meaning, checked_budget
+from gatekeeper_cli.output import refuse
 from gatekeeper_cli.session import Session
 from gatekeeper_cli.terminal import Terminal
 from gatekeeper_cli.texts import spoken, visible
 from gatekeeper_core.errors import GatekeeperError
-
-if TYPE_CHECKING:
-    from gatekeeper_cli.models import Model
 
 _INTERRUPTED_STATUS = 130
 _COMMANDS = {"why": "", "topics": "", "pin": "[KEY VALUE]", "unpin": "KEY", "budget": "[N]", "help": "", "quit": ""}

@@ -10,17 +10,8 @@ import typer
 from rich.text import Text
 
 from gatekeeper_cli.files import STANDARD_STREAM, write_report
-from gatekeeper_cli.options import (
-    HELP,
-    File,
-    ReadingOptions,
-    note,
-    note_left_out,
-    plain_table,
-    print_json,
-    refuse,
-    show,
-)
+from gatekeeper_cli.options import HELP, File, ReadingOptions
+from gatekeeper_cli.output import note, note_left_out, plain_table, print_json, refuse, show
 from gatekeeper_cli.texts import spoken, visible
 from gatekeeper_formats import SUFFIXES, WRITABLE, write_messages
 

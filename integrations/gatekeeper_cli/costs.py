@@ -12,11 +12,12 @@ requests, each with all results so far.
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from enum import Enum
 from hashlib import blake2b
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from gatekeeper_cli.explanation import shown_dollars
 from gatekeeper_cli.texts import Texts, visible
@@ -24,17 +25,13 @@ from gatekeeper_core.context.history.cache_marks import plan_marks
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig
+from gatekeeper_core.context.history.view import HistoryView
+from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.messages import Message, turn_starts
 from gatekeeper_core.pricing.cache import WORTH_A_LINE, PromptCache, Request, charge
 from gatekeeper_core.pricing.prices import PRICES, ModelPrices, prices_of_model
+from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.tokens import count_message
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from gatekeeper_core.context.history.view import HistoryView
-    from gatekeeper_core.encoder import TextEncoder
-    from gatekeeper_core.pricing.usage import Usage
 
 MAX_CALLS = 1_000
 """How many calls of a conversation are measured at most. Source: ours; about ten seconds of everyday chat."""

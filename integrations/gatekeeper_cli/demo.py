@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from rich.console import RenderableType
 from rich.text import Text
 
-from gatekeeper_cli.conversation import demo_of
+from gatekeeper_cli.conversation import sample
 from gatekeeper_cli.explain import selection_view, verdict_line
-from gatekeeper_cli.options import AsJson, Budget, Lang, checked_budget, plain_table, print_json, show
+from gatekeeper_cli.options import AsJson, Budget, Lang, checked_budget
+from gatekeeper_cli.output import plain_table, print_json, show
 from gatekeeper_cli.texts import Language, speak
 from gatekeeper_cli.topics import topics_of
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 _BUDGET_TOKENS = 1000  # ours: less than half of the conversation, so that it has to choose
 
@@ -23,7 +20,7 @@ def demo(budget: Budget = _BUDGET_TOKENS, as_json: AsJson = False, lang: Lang = 
     """Ask a sample conversation seven questions and show what is kept for each, and why."""
     texts = speak(lang)
     gatekeeper = ContextGatekeeper(checked_budget(budget))
-    turns, questions = demo_of(texts.language.value)
+    turns, questions = sample(f"demo.{texts.language.value}")
     gatekeeper.sync(turns)
     selections = [gatekeeper.explain(question.text) for question in questions]
     answers = [*zip(questions, selections, strict=True)]

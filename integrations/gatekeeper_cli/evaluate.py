@@ -27,13 +27,9 @@ from gatekeeper_cli.options import (
     Strategy,
     StrategyOption,
     check_form,
-    note,
-    print_json,
-    progress_bar,
-    refuse,
     request_budget,
-    show,
 )
+from gatekeeper_cli.output import note, print_json, progress_bar, refuse, show
 from gatekeeper_cli.texts import Language, speak, spoken
 from gatekeeper_core.errors import GatekeeperError
 from gatekeeper_core.pricing.prices import PRICES, read_prices
@@ -151,12 +147,7 @@ def _ask(report: Report, asking: _Asking, running: _Running) -> Literal["", "ask
         body = None
     if not isinstance(body, dict):
         refuse(texts("error.body"))
-    config = EvalConfig(
-        model=asking.model or "",
-        judge=asking.judge,
-        rubric=asking.rubric.value,
-        body=body,
-    )
+    config = EvalConfig(model=asking.model or "", judge=asking.judge, rubric=asking.rubric.value, body=body)
     ledger = Ledger(asking.ledger)
     if ledger.torn:
         note(texts("eval.torn", file=asking.ledger, count=ledger.torn))

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from gatekeeper_cli.explanation import listed, shown_dollars
-from gatekeeper_cli.options import plain_table
+from gatekeeper_cli.output import plain_table
 from gatekeeper_cli.texts import Texts, visible
 
 if TYPE_CHECKING:

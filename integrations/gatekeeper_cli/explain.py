@@ -6,43 +6,24 @@ and nothing in them is read as markup.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
+from rich.console import RenderableType
 from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 
 from gatekeeper_cli import explanation
-from gatekeeper_cli.options import (
-    HELP,
-    AsJson,
-    File,
-    Lang,
-    OutputOptions,
-    Query,
-    ReadingOptions,
-    SelectionOptions,
-    conversation_name,
-    note_left_out,
-    plain_table,
-    print_json,
-    refuse,
-    show,
-)
+from gatekeeper_cli.options import HELP, AsJson, File, Lang, OutputOptions, Query, ReadingOptions, SelectionOptions
+from gatekeeper_cli.output import conversation_name, note_left_out, plain_table, print_json, refuse, show
 from gatekeeper_cli.texts import Language, Texts, speak, visible
-from gatekeeper_cli.topics import spans, subject_numbers, topics_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from rich.console import RenderableType
-    from rich.table import Table
-
-    from gatekeeper_cli.topics import Topic
-    from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-    from gatekeeper_core.selection.result import Decision, Selection
-    from gatekeeper_core.selection.topics import Verdict
+from gatekeeper_cli.topics import Topic, spans, subject_numbers, topics_of
+from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.selection.result import Decision, Selection
+from gatekeeper_core.selection.topics import Verdict
 
 _BEGINNING_CHARACTERS = 240
 _WORDS_COLUMNS = 20
@@ -107,7 +88,7 @@ def explain(
         names += ["meaning"] if selection.embedder else []
         values: dict[str, Any] = {
             "selection": selection.to_dict(),
-            "budget": explanation.budget_use(selection)._asdict(),
+            "budget": explanation.budget_use(selection),
             "anchors_by_turn": explanation.grid_of(selection)._asdict(),
             "near_misses": [
                 {name: getattr(near, name) for name in names} | {"kept_with": list(near.kept_with)}
@@ -262,7 +243,7 @@ def _explanation_view(
 def _score_view(selection: Selection, texts: Texts) -> Iterator[RenderableType]:
     """Yield the budget, the anchors by turn, and the decision and the score of each candidate."""
     yield Text()
-    yield Text(texts("budget_line", budget=selection.token_budget, **explanation.budget_use(selection)._asdict()))
+    yield Text(texts("budget_line", budget=selection.token_budget, **explanation.budget_use(selection)))
     yield from _heat_map(selection, texts)
     yield from why_view(selection, texts)
     scored = [each for each in selection.decisions if each.score is not None]

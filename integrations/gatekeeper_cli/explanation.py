@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from gatekeeper_cli.texts import TABLE, Texts, visible
 from gatekeeper_cli.topics import words_by_pair
-from gatekeeper_core.selection.anchors import count_terms, extract_anchors, has_whole
+from gatekeeper_core.messages import Turn
+from gatekeeper_core.selection.anchors import Anchor, count_terms, extract_anchors, has_whole
+from gatekeeper_core.selection.result import Decision, Selection
+from gatekeeper_core.selection.topics import Verdict
 from gatekeeper_core.text import is_han
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from gatekeeper_core.messages import Turn
-    from gatekeeper_core.selection.anchors import Anchor
-    from gatekeeper_core.selection.result import Decision, Selection
-    from gatekeeper_core.selection.topics import Verdict
 
 _MAX_NEAR = 12
 _NEAR_IN_MEANING = 3
@@ -182,19 +178,10 @@ def kept_none(selection: Selection, texts: Texts) -> tuple[str, ...]:
 # --- the whole selection --------------------------------------------------------------------------------------------
 
 
-class BudgetUse(NamedTuple):
-    """A budget in tokens: what the kept turns cost, what is free, and the margin for estimates."""
-
-    kept: int
-    free: int
-    margin: int
-
-
-def budget_use(selection: Selection) -> BudgetUse:
-    """Return how the budget of a selection was spent."""
-    usable = int(selection.token_budget / (1 + selection.margin))
-    free = max(0, usable - selection.tokens)
-    return BudgetUse(selection.tokens, free, selection.token_budget - selection.tokens - free)
+def budget_use(selection: Selection) -> dict[str, int]:
+    """Return a budget in tokens: what the kept turns cost, what is free, and the margin for estimates."""
+    free = max(0, int(selection.token_budget / (1 + selection.margin)) - selection.tokens)
+    return {"kept": selection.tokens, "free": free, "margin": selection.token_budget - selection.tokens - free}
 
 
 def score_parts(selection: Selection) -> tuple[str, ...]:

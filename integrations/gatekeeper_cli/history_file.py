@@ -8,26 +8,20 @@ from __future__ import annotations
 
 import errno
 import io
-import json
 import os
-import re
 import stat
 from codecs import BOM_UTF8
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gatekeeper_cli.files import STANDARD_STREAM
 from gatekeeper_cli.texts import spoken
+from gatekeeper_core.messages import Message
 from gatekeeper_formats import FormatError, read_conversation
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gatekeeper_core.messages import Message
+from gatekeeper_formats.base import json_or_none, json_text
 
 _LINE_START = b'{"role"'
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class HistoryFile:
@@ -91,8 +85,7 @@ class HistoryFile:
             OSError: it could not be written.
         """
         pair = ({"role": "user", "content": user_text}, {"role": "assistant", "content": assistant_text})
-        text = "".join(json.dumps(message, ensure_ascii=False) + "\n" for message in pair)
-        lines = _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text).encode()
+        lines = "".join(json_text(message) + "\n" for message in pair).encode()
         with _descriptor(self._path, os.O_RDWR | os.O_APPEND | os.O_CREAT) as descriptor:
             if os.fstat(descriptor).st_size:
                 os.lseek(descriptor, -1, os.SEEK_END)
@@ -106,21 +99,14 @@ def _other_form(content: bytes) -> str:
     content = content.removeprefix(BOM_UTF8).strip()
     if content.startswith(b"["):
         return "list"
-    value, spread = _json(content.split(b"\n")[0]), False
+    value, spread = json_or_none(content.split(b"\n")[0]), False
     if value is None and b"\n" in content:
-        value, spread = _json(content), True
+        value, spread = json_or_none(content), True
     if not isinstance(value, dict) or "role" in value:
         return "spread" if spread and value is not None else ""
     if "messages" in value:
         return "messages"
     return "pairs" if "user" in value or "assistant" in value else "other"
-
-
-def _json(text: bytes) -> object:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
 
 
 @contextmanager
@@ -156,8 +142,8 @@ def _whole_bytes(content: bytes) -> int:
     start = content.rfind(b"\n") + 1
     tail = content[start:]
     begins = tail.startswith(b"{") if start else tail[: len(_LINE_START)] == _LINE_START[: len(tail)]
-    if not tail or not (tail.startswith(b"\0") or begins) or _json(tail) is not None:
+    if not tail or not (tail.startswith(b"\0") or begins) or json_or_none(tail) is not None:
         return len(content)
     before = content.rfind(b"\n", 0, max(0, start - 1)) + 1
-    message = _json(content[before:start])
+    message = json_or_none(content[before:start])
     return before if isinstance(message, dict) and message.get("role") == "user" else start

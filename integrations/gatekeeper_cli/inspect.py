@@ -11,50 +11,28 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, Any, NamedTuple
 
 import typer
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.padding import Padding
 from rich.progress import track
+from rich.table import Table
 from rich.text import Text
 
-from gatekeeper_cli.costs import MAX_CALLS, Dollars, Reported, bill_lines, token_use
+from gatekeeper_cli.costs import MAX_CALLS, Dollars, PriceList, Reported, TokenUse, bill_lines, token_use
 from gatekeeper_cli.explanation import meaning_line, shown_dollars
-from gatekeeper_cli.files import STANDARD_STREAM
+from gatekeeper_cli.files import STANDARD_STREAM, file_size
 from gatekeeper_cli.meaning import meaning_encoder
-from gatekeeper_cli.options import (
-    HELP,
-    Lang,
-    OutputOptions,
-    PricingOptions,
-    ReadingOptions,
-    check_form,
-    conversation_name,
-    file_size,
-    note_left_out,
-    plain_table,
-    print_json,
-    progress_bar,
-    refuse,
-    request_budget,
-    show,
-)
+from gatekeeper_cli.options import HELP, Lang, OutputOptions, PricingOptions, ReadingOptions, check_form, request_budget
+from gatekeeper_cli.output import conversation_name, note_left_out, plain_table, print_json, progress_bar, refuse, show
 from gatekeeper_cli.texts import Language, Texts, speak, visible
 from gatekeeper_cli.topics import Timeline, spans
+from gatekeeper_core.encoder import TextEncoder
+from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from gatekeeper_formats import SUFFIXES, Unread, conversation_files, readable_conversations
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from rich.console import RenderableType
-    from rich.table import Table
-
-    from gatekeeper_cli.costs import PriceList, TokenUse
-    from gatekeeper_core.encoder import TextEncoder
-    from gatekeeper_core.pricing.usage import Usage
-    from gatekeeper_formats import Heading
+from gatekeeper_formats import SUFFIXES, Heading, Unread, conversation_files, readable_conversations
 
 _MAX_ROWS = 30
 _TITLE_COLUMNS = 30

@@ -5,18 +5,16 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from gatekeeper_cli.options import HELP, refuse
+from gatekeeper_cli.options import HELP
+from gatekeeper_cli.output import refuse
 from gatekeeper_cli.store import Schema, open_store
 from gatekeeper_cli.texts import spoken
 from gatekeeper_core.errors import ConfigError
-from gatekeeper_mcp import LogSearch, UserThreads, index_of
-
-if TYPE_CHECKING:
-    from gatekeeper_mcp import ChatSearch
+from gatekeeper_mcp import ChatSearch, LogSearch, UserThreads, index_of
 
 
 @dataclass(frozen=True)

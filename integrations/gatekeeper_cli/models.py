@@ -1,12 +1,14 @@
-"""The protocol of a model that answers in a chat, and a model behind an address."""
+"""The models that answer in a chat: the scripted one, or one behind an address."""
 
 from __future__ import annotations
 
 import os
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, TypeAlias
 
-from gatekeeper_cli.options import refuse
+from gatekeeper_cli.offline import OfflineModel
+from gatekeeper_cli.output import refuse, refused_without
 from gatekeeper_cli.texts import spoken
 
 if TYPE_CHECKING:
@@ -21,28 +23,6 @@ KEY_NAME = "MINIMAX_API_KEY"
 CHAT_PIP_LINE = 'pip install "context-gatekeeper[cli,chat]"'
 """What installs the client."""
 
-_CLIENT_PACKAGES = ("dotenv", "requests", "urllib3", "gatekeeper_chat")
-
-
-class Model(Protocol):
-    """A model that answers a list of chat messages."""
-
-    @property
-    def name(self) -> str:
-        """The name to show."""
-        ...
-
-    def answer(self, messages: list[dict[str, str]]) -> Generator[str, None, Usage | None]:
-        """Yield the visible text of the answer in pieces; return the usage that it reports, if any.
-
-        A ``GatekeeperError`` says in one line, without any secret, why there is no answer.
-        """
-        ...
-
-    def close(self) -> None:
-        """Release what it holds."""
-        ...
-
 
 class ClientModel:
     """A model behind an address; its client is closed with it."""
@@ -52,7 +32,10 @@ class ClientModel:
         self.name = client.config.model
 
     def answer(self, messages: list[dict[str, str]]) -> Generator[str, None, Usage | None]:
-        """Yield the visible text of the answer in pieces; return the usage that the service reports."""
+        """Yield the visible text of the answer in pieces; return the usage that the service reports.
+
+        A ``GatekeeperError`` says in one line, without any secret, why there is no answer.
+        """
         with self._client.stream(messages) as stream:
             yield from stream
             usage = stream.reply.usage
@@ -61,6 +44,10 @@ class ClientModel:
     def close(self) -> None:
         """Close the connections."""
         self._client.close()
+
+
+Model: TypeAlias = ClientModel | OfflineModel
+"""A model that answers a list of chat messages."""
 
 
 def client_from_env(env_file: str | None) -> ChatClient | None:
@@ -77,8 +64,8 @@ def client_from_env(env_file: str | None) -> ChatClient | None:
         has_key = False
     if env_file is None and not os.environ.get(KEY_NAME, "").strip() and not has_key:
         return None
-    _check_extra()
-    from gatekeeper_chat import ChatClient, ChatNoKeyError
+    with _chat_extra():
+        from gatekeeper_chat import ChatClient, ChatNoKeyError
 
     try:
         return ChatClient.from_env(env_file=env_file)
@@ -91,8 +78,8 @@ def client_at(base_url: str, model: str, key_env: str | None, *, timeout_seconds
 
     ``key_env`` names the environment variable that holds the key; None sends none.
     """
-    _check_extra()
-    from gatekeeper_chat import ChatClient, ChatConfig
+    with _chat_extra():
+        from gatekeeper_chat import ChatClient, ChatConfig
 
     key = os.environ.get(key_env, "").strip() if key_env else ""
     if key_env and not key:
@@ -100,10 +87,6 @@ def client_at(base_url: str, model: str, key_env: str | None, *, timeout_seconds
     return ChatClient(key, config=ChatConfig(base_url=base_url, model=model, read_timeout_seconds=timeout_seconds))
 
 
-def _check_extra() -> None:
-    try:
-        import gatekeeper_chat  # noqa: F401 - whether it is installed
-    except ImportError as error:
-        if (error.name or "gatekeeper_chat").partition(".")[0] not in _CLIENT_PACKAGES:
-            raise
-        refuse(spoken()("error.client", line=CHAT_PIP_LINE))
+def _chat_extra() -> AbstractContextManager[None]:
+    packages = ("dotenv", "requests", "urllib3", "gatekeeper_chat")
+    return refused_without(*packages, reason=spoken()("error.client", line=CHAT_PIP_LINE))

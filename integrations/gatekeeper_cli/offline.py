@@ -6,16 +6,13 @@ Its answers show what the gatekeeper chose: a fact that was not sent cannot be i
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Generator, Mapping, Sequence
+from typing import NamedTuple
 
+from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.selection.anchors import count_terms, term_weight
 from gatekeeper_core.selection.cues import read_cues
 from gatekeeper_core.text import is_han, is_question, sentences
-
-if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping, Sequence
-
-    from gatekeeper_core.pricing.usage import Usage
 
 _NOTED = {"Chinese": "好的，记下了。", "English": "Noted."}
 _UNKNOWN = {"Chinese": "发给我的内容里没有提到。", "English": "Nothing that I was sent answers this."}
@@ -56,9 +53,6 @@ def scripted_answer(messages: Sequence[Mapping[str, str]]) -> str:
     Questions are no answers, so they are never given back; of equal sentences the newest counts. The first sentence
     under a question also counts, by half, for the words of that question: "6380." answers what "Which port?" asked for.
     Where nothing is shared and the question points back, the answer is the last sentence that was sent.
-
-    Args:
-        messages: chat messages, the question last.
 
     >>> talk = [{"role": "user", "content": "Which port?"}, {"role": "assistant", "content": "6380. Restart it."}]
     >>> scripted_answer([*talk, {"role": "user", "content": "What was the port?"}])

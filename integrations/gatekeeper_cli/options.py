@@ -1,52 +1,36 @@
-"""Options that several commands share: groups with what they lead to, a conversation, a gatekeeper, prices, output."""
+"""Options that several commands share: groups with what they lead to, a conversation, a gatekeeper, prices, a page."""
 
 from __future__ import annotations
 
-import json
-import os
-import re
-import stat
 import sys
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import wraps
 from inspect import Parameter, Signature, signature
-from pathlib import PurePath
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import Annotated, Any, BinaryIO, get_type_hints
 
 import typer
-from rich import box
-from rich.console import Console
-from rich.progress import BarColumn, DownloadColumn, Progress, ProgressColumn, TimeRemainingColumn
-from rich.table import Table
+from rich.console import RenderableType
 from rich.text import Text
 
 import gatekeeper_formats as formats
 from gatekeeper_cli.costs import CacheState, PriceList
-from gatekeeper_cli.files import STANDARD_STREAM, write_report
+from gatekeeper_cli.files import STANDARD_STREAM, file_size, write_report
 from gatekeeper_cli.meaning import meaning_encoder
+from gatekeeper_cli.output import print_json, progress_bar, refuse, refused_without, show
 from gatekeeper_cli.texts import Language, spoken, texts_for, visible
 from gatekeeper_core.context.history.strategies import budget_for_window
 from gatekeeper_core.errors import GatekeeperError
-from gatekeeper_core.notebook import UNSHOWABLE
 from gatekeeper_core.pricing.model_names import window_of_model
 from gatekeeper_core.pricing.prices import PRICES, prices_of_model, read_prices
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.settings import GatekeeperConfig
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from typing import BinaryIO, NoReturn
-
-    from rich.console import RenderableType
-
-
 HELP = texts_for(Language.auto)  # help is put together before any option is read
 
 _LONG_BYTES = 16_000_000  # from here on a file takes about a quarter of a second: long enough for a progress bar
-_MAX_TITLE = 200
-_UNSAFE_IN_JSON = re.compile(f"(?!\n){UNSHOWABLE}")
 
 
 class Strategy(str, Enum):
@@ -144,14 +128,10 @@ class OutputOptions:
         """Write a page where one is asked for, JSON where that is, and else what the terminal shows."""
         size = 0
         if self.html is not None:
-            try:
+            with refused_without("jinja2", "markupsafe", reason=spoken()("error.html_extra")):
                 from gatekeeper_cli.html.pages import GENERATOR
 
                 size = write_report(self.html, page(), mark=GENERATOR, force=self.force)
-            except ModuleNotFoundError as error:
-                if (error.name or "").partition(".")[0] not in ("jinja2", "markupsafe"):
-                    raise
-                refuse(spoken()("error.html_extra"))
         if self.as_json:
             print_json(value())
         elif self.html is None:
@@ -191,28 +171,6 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
     return ungrouped
 
 
-def refuse(reason: str, *, details: Sequence[str] = ()) -> NoReturn:
-    """End the command with one line on standard error, and one for each detail, and exit status 2."""
-    note(reason)
-    for detail in details:
-        typer.echo(f"  {visible(detail)}", err=True)
-    raise typer.Exit(2)
-
-
-def note(line: str) -> None:
-    """Write a line to standard error."""
-    typer.echo(f"gatekeeper: {visible(line)}", err=True)
-
-
-def note_left_out(counts: Mapping[str, int], *, repeated_speakers: int = 0) -> None:
-    """Say on standard error what of a conversation was left out, if anything was, and that its speakers look wrong."""
-    texts = spoken()
-    if repeated_speakers:
-        note(texts("repeated_speakers", count=repeated_speakers))
-    if counts:
-        note(texts("left_out", counts=texts.counted(counts, "left_out")))
-
-
 def checked_budget(budget: int) -> int:
     """Return a budget of one token or more; refuse another."""
     if budget < 1:
@@ -231,36 +189,6 @@ def check_form(form: str | None) -> None:
     """Refuse the name of a format that is not read."""
     if form is not None and form not in formats.READABLE:
         refuse(spoken()("error.from", formats=", ".join(formats.READABLE), got=form))
-
-
-def conversation_name(file: str, title: str | None = None) -> str:
-    """Return the name of a conversation in a report: its title, or else the last part of its file."""
-    if title:
-        return title[:_MAX_TITLE]
-    return spoken()("error.standard_input") if file == STANDARD_STREAM else PurePath(file).name
-
-
-@contextmanager
-def progress_bar(
-    size: int, *, least: int = 0, count: type[ProgressColumn] = DownloadColumn
-) -> Iterator[Callable[[int], None] | None]:
-    """Give what shows how much of a size, such as bytes, is done: at a terminal, and from a least size on."""
-    if size < least or sys.stderr is None or not sys.stderr.isatty():
-        yield None
-        return
-    columns = (BarColumn(), count(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=size or None)
-        yield lambda done: bar.advance(task, done)
-
-
-def file_size(file: str) -> int:
-    """Return the bytes of a regular file; 0 of everything else, standard input among it."""
-    try:
-        found = None if file == STANDARD_STREAM else os.stat(file)
-    except (OSError, ValueError):
-        return 0
-    return found.st_size if found is not None and stat.S_ISREG(found.st_mode) else 0
 
 
 @contextmanager
@@ -282,42 +210,3 @@ def _opened(file: str, form: str | None) -> Iterator[tuple[str | BinaryIO, str, 
             refuse(reason, details=headings + more)
         wanted = f"{error.wanted!a:.80}"
         refuse(spoken()("error.alike", file=error.name, count=error.count, wanted=wanted), details=headings)
-
-
-def show(view: Iterable[RenderableType]) -> None:
-    """Write a view to standard output; nothing in it is read as markup."""
-    console = Console(highlight=False, markup=False, emoji=False)
-    for part in view:
-        console.print(part)
-
-
-def plain_table(*, expand: bool = True, show_header: bool = True) -> Table:
-    """Return an empty table; where it expands, columns with a ratio share what the others leave of the width."""
-    return Table(
-        box=box.SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
-        show_edge=False,
-        expand=expand,
-        show_header=show_header,
-    )
-
-
-def print_json(value: object) -> None:
-    """Write a value as JSON that people can read and that parses to the same, whatever the stream can encode.
-
-    What a terminal would obey or cannot show is escaped.
-    """
-    if sys.stdout is None:  # the command was started with its output closed
-        return
-
-    def escaped(match: re.Match[str]) -> str:
-        units = match[0].encode("utf-16-be", "surrogatepass").hex()
-        return "".join(f"\\u{units[at : at + 4]}" for at in range(0, len(units), 4))
-
-    text = _UNSAFE_IN_JSON.sub(escaped, json.dumps(value, ensure_ascii=False, indent=2))
-    try:
-        text.encode(sys.stdout.encoding or "utf-8")
-    except UnicodeEncodeError:
-        text = json.dumps(value, ensure_ascii=True, indent=2)
-    sys.stdout.write(text + "\n")

@@ -10,7 +10,8 @@ from typing import Annotated
 
 import typer
 
-from gatekeeper_cli.options import HELP, Lang, checked_budget, note, refuse
+from gatekeeper_cli.options import HELP, Lang, checked_budget
+from gatekeeper_cli.output import note, refused_without
 from gatekeeper_cli.texts import Language, speak
 from gatekeeper_core.context.history.strategies import HistoryConfig
 
@@ -72,14 +73,11 @@ class _Listening:
 def serve(selecting: _Selecting, upstream: _Upstream, listening: _Listening, lang: Lang = Language.auto) -> None:
     """Start a local proxy that sends, with each request, only the earlier turns that it needs."""
     texts = speak(lang)
-    try:
+    packages = ("anyio", "httpx", "jinja2", "starlette", "uvicorn")
+    with refused_without(*packages, reason=texts("error.serve_extra")):
         import uvicorn
 
         from gatekeeper_serve import ServeSettings, create_app
-    except ImportError as error:
-        if (error.name or "").partition(".")[0] not in ("anyio", "httpx", "jinja2", "starlette", "uvicorn"):
-            raise
-        refuse(texts("error.serve_extra"))
     budget = None if selecting.budget is None else checked_budget(selecting.budget)
     settings = ServeSettings(
         history=HistoryConfig(strategy=selecting.strategy.value, token_budget=budget, shadow=selecting.shadow),

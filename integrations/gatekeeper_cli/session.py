@@ -10,26 +10,23 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
 from itertools import takewhile
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from gatekeeper_cli.explanation import shown_dollars
+from gatekeeper_cli.models import Model
 from gatekeeper_cli.texts import Texts, spoken
 from gatekeeper_cli.topics import spans
+from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.errors import ConfigError, GatekeeperError
 from gatekeeper_core.messages import Message, group_turns
 from gatekeeper_core.pricing.prices import prices_of_model
+from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.selection.constraints import render_constraints
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterable
-
-    from gatekeeper_cli.models import Model
-    from gatekeeper_core.encoder import TextEncoder
-    from gatekeeper_core.pricing.usage import Usage
-    from gatekeeper_core.selection.result import Selection
+from gatekeeper_core.selection.result import Selection
 
 _MAX_SPANS = 12
 

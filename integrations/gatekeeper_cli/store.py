@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.text import Text
 
-from gatekeeper_cli.options import HELP, AsJson, plain_table, print_json, refuse, show, with_groups
+from gatekeeper_cli.options import HELP, AsJson, with_groups
+from gatekeeper_cli.output import plain_table, print_json, refuse, show
 from gatekeeper_cli.texts import spoken, visible
 from gatekeeper_core.errors import ConfigError, CorruptionError
 from gatekeeper_core.storage.sqlite import SQLiteStore

@@ -9,22 +9,17 @@ from __future__ import annotations
 import io
 import os
 import sys
-from contextlib import nullcontext, suppress
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext, suppress
 from importlib import import_module
-from typing import TYPE_CHECKING
+from types import ModuleType
+from typing import TextIO
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.text import Text
 
+from gatekeeper_cli.output import note
 from gatekeeper_cli.texts import spoken, visible, visible_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from contextlib import AbstractContextManager
-    from types import ModuleType
-    from typing import TextIO
-
-    from rich.console import RenderableType
 
 PROMPT = "> "
 _MAX_RECALLED = 1_000
@@ -39,11 +34,7 @@ _READLINE_SETTINGS = (
 
 
 class Terminal:
-    """The terminal or pipe of a chat.
-
-    Attributes:
-        interactive: whether a person sits there: both sides are a terminal.
-    """
+    """The terminal or pipe of a chat; it is ``interactive`` where a person sits: both sides are a terminal."""
 
     def __init__(self) -> None:
         self._in: TextIO = sys.stdin or io.StringIO()  # None: the command was started with it closed
@@ -128,9 +119,7 @@ class Terminal:
     def complain(self, text: str) -> None:
         """Write one line to standard error."""
         self.end_line()
-        if sys.stderr is not None:
-            sys.stderr.write(f"gatekeeper: {visible(text)}\n")
-            sys.stderr.flush()
+        note(text)
 
 
 def _as_utf8(text: str) -> str:

@@ -9,17 +9,13 @@ import json
 import locale
 import os
 import re
+from collections.abc import Mapping
 from contextvars import ContextVar
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from gatekeeper_core.notebook import UNSHOWABLE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from gatekeeper_core.selection.result import Decision
+from gatekeeper_core.selection.result import Decision
 
 _UNSHOWABLE = re.compile(UNSHOWABLE)
 _UNSHOWABLE_IN_LINES = re.compile(f"(?![\t\n]){UNSHOWABLE}")
@@ -48,10 +44,7 @@ _COUNTED = re.compile(
 
 
 class Texts:
-    """The texts of one language.
-
-    Args:
-        language: ``en`` or ``zh``.
+    """The texts of one language, ``en`` or ``zh``.
 
     >>> Texts(Language.en)("way.budget", tokens=1200), Texts(Language.zh)("way.budget", tokens=1200)
     ('budget >= 1,200', '预算 ≥ 1,200')

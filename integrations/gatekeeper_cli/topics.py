@@ -9,21 +9,18 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from functools import cache
 from itertools import chain, islice, pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from gatekeeper_cli.texts import Texts, visible
 from gatekeeper_core.selection import lexicon
 from gatekeeper_core.selection.anchors import extract_anchors, folded, telling_terms
 from gatekeeper_core.selection.cues import without_cues
+from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.information import LEAST_INFORMATION, LEAST_RARITY, surprise
 from gatekeeper_core.text import clean, is_wide, word_strings
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 
 _TITLE_WORDS = 3
 _MIN_LIKENESS = 0.05

@@ -19,14 +19,7 @@ from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.selection.settings import GatekeeperConfig
 from gatekeeper_eval.errors import LedgerError
 from gatekeeper_eval.prompts import prompts_of
-from gatekeeper_eval.requesting import (
-    EvalConfig,
-    Side,
-    SpendingLimitError,
-    answer_request,
-    judge_request,
-    usage_of,
-)
+from gatekeeper_eval.requesting import EvalConfig, Side, SpendingLimitError, answer_request, judge_request, usage_of
 from gatekeeper_eval.rubric import RUBRIC_VERSION, Preference, read_verdict
 from gatekeeper_eval.sampling import read_turn
 from gatekeeper_eval.statistics import Share, bootstrap_ratio, wilson

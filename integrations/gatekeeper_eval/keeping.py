@@ -5,16 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from gatekeeper_core.messages import Message, group_turns
 from gatekeeper_core.native.reading import read_messages
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
+from gatekeeper_core.selection.result import Selection
+from gatekeeper_core.selection.settings import GatekeeperConfig
 from gatekeeper_formats import read_conversation
-
-if TYPE_CHECKING:
-    from gatekeeper_core.selection.result import Selection
-    from gatekeeper_core.selection.settings import GatekeeperConfig
 
 Chat = str | os.PathLike[str] | Sequence[Message] | Sequence[Mapping[str, Any]] | ContextGatekeeper
 """A file in any supported format, messages, dicts in a provider's format, or a gatekeeper with its turns."""

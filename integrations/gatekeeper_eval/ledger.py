@@ -14,16 +14,14 @@ from __future__ import annotations
 import json
 import os
 import threading
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_eval.errors import LedgerError
 from gatekeeper_eval.models import Reply
 from gatekeeper_eval.sampling import TurnId
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 VERSION = 1
 _BEGINNING = '{"gatekeeper_eval": '
@@ -41,11 +39,6 @@ class Entry(NamedTuple):
     settings: Mapping[str, Any]  # that made the request, beside the logs; see ``Request``
     reply: Reply | None  # None where it was refused
     refused: str = ""  # the reason
-
-    @property
-    def usage(self) -> Usage | None:
-        """Usage reported by the model, None if it reported none."""
-        return self.reply.usage if self.reply else None
 
 
 class Ledger:

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from gatekeeper_core.context.history.select import select_history
 from gatekeeper_core.context.history.strategies import HistoryConfig
-from gatekeeper_core.context.history.view import keep
-from gatekeeper_core.messages import TextPart, Turn, group_turns
+from gatekeeper_core.context.history.view import HistoryView, keep
+from gatekeeper_core.encoder import TextEncoder
+from gatekeeper_core.messages import Message, TextPart, Turn, group_turns
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.settings import GatekeeperConfig
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from gatekeeper_core.context.history.view import HistoryView
-    from gatekeeper_core.encoder import TextEncoder
-    from gatekeeper_core.messages import Message
-    from gatekeeper_eval.sampling import SampledTurn
+from gatekeeper_eval.sampling import SampledTurn
 
 
 class Prompts(NamedTuple):

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from gatekeeper_core.context.history.strategies import newest_turns
-from gatekeeper_core.messages import group_turns
+from gatekeeper_core.messages import Message, group_turns
 from gatekeeper_core.selection.anchors import extract_anchors, folded, has_whole, terms_in
 from gatekeeper_core.selection.cues import read_cues, without_cues
 from gatekeeper_core.selection.lexicon import background_frequencies
@@ -26,7 +26,6 @@ from gatekeeper_eval.statistics import Share, bootstrap_ratio, wilson
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gatekeeper_core.messages import Message
     from gatekeeper_eval.prompts import Prompts
     from gatekeeper_eval.sampling import SampledTurn
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from hashlib import sha256
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.pricing.prices import PRICES, ModelPrices, prices_of_model
@@ -23,15 +23,11 @@ from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.text import locale_of
 from gatekeeper_core.token_estimate import TokenEstimator
 from gatekeeper_eval.errors import ModelRefusedError
-from gatekeeper_eval.ledger import Entry
-from gatekeeper_eval.prompts import chat_messages
+from gatekeeper_eval.ledger import Entry, Ledger
+from gatekeeper_eval.models import Model
+from gatekeeper_eval.prompts import Prompts, chat_messages
 from gatekeeper_eval.rubric import RUBRIC_VERSION, judge_prompt
-
-if TYPE_CHECKING:
-    from gatekeeper_eval.ledger import Ledger
-    from gatekeeper_eval.models import Model
-    from gatekeeper_eval.prompts import Prompts
-    from gatekeeper_eval.sampling import TurnId
+from gatekeeper_eval.sampling import TurnId
 
 Side = Literal["whole", "selected"]
 Rubric = Literal["auto", "en", "zh"]

@@ -8,22 +8,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from hashlib import blake2b
 from heapq import heappush, heappushpop
 from pathlib import PurePath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from gatekeeper_core.context.history.strategies import PASSTHROUGH_BELOW
 from gatekeeper_core.errors import check_number
+from gatekeeper_core.messages import Message
 from gatekeeper_core.tokens import count_message
 from gatekeeper_eval.errors import EvalError
-from gatekeeper_formats import SUFFIXES, Unread, conversation_files, readable_conversations
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from gatekeeper_core.messages import Message
-    from gatekeeper_formats import Conversation
+from gatekeeper_formats import SUFFIXES, Conversation, Unread, conversation_files, readable_conversations
 
 
 class TurnId(NamedTuple):
@@ -81,12 +77,7 @@ class Sample(NamedTuple):
 
 
 def sample_turns(
-    source: str,
-    *,
-    count: int = 50,
-    seed: int = 0,
-    form: str | None = None,
-    least_tokens: int = PASSTHROUGH_BELOW,
+    source: str, *, count: int = 50, seed: int = 0, form: str | None = None, least_tokens: int = PASSTHROUGH_BELOW
 ) -> Sample:
     """Return a random sample of turns from a file or a folder; the same seed gives the same turns.
 

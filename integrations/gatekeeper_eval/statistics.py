@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from math import sqrt
 from statistics import NormalDist
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from typing import NamedTuple
 
 _RESAMPLES = 2_000
 """Source: Efron and Tibshirani 1993, An Introduction to the Bootstrap, 14.3: 1,000 or more for percentile intervals."""

@@ -15,7 +15,7 @@ from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_formats import base
 
 
-@dataclass(slots=True)
+@dataclass
 class Log:
     """The session of a log, without its messages: what was left out, the usage of each model call, and the heading."""
 
@@ -30,17 +30,19 @@ class Log:
         self.id = self.id or (session if isinstance(session, str) and session else None)
         self.created = self.created or base.date_of(time)
 
+    def read(self, items: base.Items) -> Iterable[Message]:
+        """Return the messages of the log, and note the rest."""
+        raise NotImplementedError
+
 
 class LogFormat(base.Format):
     """A format whose file is the log of one session."""
 
-    def session(self, items: base.Items, log: Log) -> Iterable[Message]:
-        """Return the messages of a log, and note the rest."""
-        raise NotImplementedError
+    log: type[Log]
 
     def entries(self, items: base.Items, whole_file: bool) -> base.Entries:  # noqa: ARG002
         """Yield the one session; it is read here, because its title may be in its last line."""
-        log = Log()
+        log = self.log()
 
         def whole_lines() -> base.Items:
             try:
@@ -48,7 +50,7 @@ class LogFormat(base.Format):
             except base.CutLineError:  # the last line is still being written
                 log.left_out["cut_line"] += 1
 
-        messages = tuple(self.session(whole_lines(), log))
+        messages = tuple(log.read(whole_lines()))
         loaded = base.Loaded(messages, log.left_out, usage=tuple(log.usage))
         yield base.Entry(lambda: loaded, id=log.id, title=log.title, created=log.created)
 

@@ -20,7 +20,7 @@ from itertools import chain
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from gatekeeper_core.errors import GatekeeperError, MessageFormatError
-from gatekeeper_core.messages import MediaKind, MediaPart, Message, Part, TextPart, Turn
+from gatekeeper_core.messages import MediaKind, MediaPart, Message, Part, TextPart
 from gatekeeper_core.pricing.usage import Usage
 
 Kind = TypeVar("Kind", list[Any], dict[str, Any], str)
@@ -84,17 +84,11 @@ class CutLineError(PlaceError):
 
 
 class Item(NamedTuple):
-    """A value in a file, and its place.
-
-    Attributes:
-        value: the value, of any type.
-        at: its position among the values of the file, from 0.
-        line: its line, from 1; None if it is an element of a list.
-    """
+    """A value in a file, and its place."""
 
     value: object
-    at: int
-    line: int | None = None
+    at: int  # its position among the values of the file, from 0
+    line: int | None = None  # from 1; None if it is an element of a list
 
     def place(self, noun: str = "message") -> str:
         """Return a readable place of the value.
@@ -113,19 +107,11 @@ Reports: TypeAlias = Iterable[Message | Usage | None]
 
 
 class Loaded(NamedTuple):
-    """One conversation.
-
-    Attributes:
-        messages: its messages, oldest first.
-        left_out: counts by kind of what was left out.
-        turns: its turns, where the format has turns of its own.
-        usage: the usage of each call of a model, in order; empty where the format reports none.
-    """
+    """One conversation; oldest first."""
 
     messages: tuple[Message, ...]
     left_out: LeftOut
-    turns: tuple[Turn, ...] | None = None
-    usage: tuple[Usage, ...] = ()
+    usage: tuple[Usage, ...] = ()  # of each call of a model; empty where the format reports none
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,21 +148,14 @@ def date_of(value: object) -> str | None:
 
 
 class Format:
-    """A format of files. A subclass knows its files, and reads them by ``conversation``, ``messages`` or both.
+    """A format of files. A subclass knows its files, and reads them by ``conversation``, ``messages`` or both."""
 
-    Attributes:
-        name: its name for ``--from`` and ``--to``.
-        signs: the keys of a conversation that is one value, where these alone tell the format.
-        id_keys, title_key, created_key: where a conversation that is one value has its id, its title and its time.
-        day: returns the day of such a time.
-    """
-
-    name: str
-    signs: frozenset[str] = frozenset()
-    id_keys: tuple[str, ...] = ("id",)
+    name: str  # for ``--from`` and ``--to``
+    signs: frozenset[str] = frozenset()  # the keys of a conversation that is one value, where these tell the format
+    id_keys: tuple[str, ...] = ("id",)  # where a conversation that is one value has its id, its title and its time
     title_key = "title"
     created_key = ""
-    day: Callable[[object], str | None] = staticmethod(date_of)
+    day: Callable[[object], str | None] = staticmethod(date_of)  # of such a time
 
     def knows(self, value: Any) -> bool:
         """Return whether the first value of a file is of this format: an object, or the text of what is no JSON."""
@@ -199,11 +178,9 @@ class Format:
         return {}
 
     def entries(self, items: Items, whole_file: bool) -> Entries:
-        """Yield the conversations of a file; a broken one breaks no other.
+        """Yield the conversations of a file from its values, or from the one text of a format that is no JSON.
 
-        Args:
-            items: the values of the file, which pass by once; the one text of a format that is no JSON.
-            whole_file: whether the one value is the full file.
+        A broken one breaks no other. ``whole_file``: the one value is the full file.
         """
         first, values = peeked(items)
         if not self.holds(first):

@@ -13,7 +13,6 @@ from gatekeeper_formats import base
 from gatekeeper_formats.transcript import Transcript, TreeKeys, branch_of
 
 _KEYS = TreeKeys(nodes="mapping", current="current_node", parent="parent")
-_TO_EVERYONE = "all"
 _THINKING = frozenset({"thoughts", "reasoning_recap"})
 _CONTEXT = frozenset({"user_editable_context", "model_editable_context", "model_set_context"})
 """Messages about the user, for the model; the conversation never shows them."""
@@ -57,7 +56,7 @@ class _ChatGPT(base.Format):
                 left_out["weightless_message"] += 1
             elif role not in ("system", "user", "assistant", "tool"):
                 left_out["unknown_role"] += 1
-            elif role == "assistant" and isinstance(recipient, str) and recipient != _TO_EVERYONE:
+            elif role == "assistant" and isinstance(recipient, str) and recipient != "all":
                 parts = _parts(content, left_out)
                 transcript.call(recipient, "\n".join(part.text for part in parts if isinstance(part, TextPart)))
             elif role == "tool":

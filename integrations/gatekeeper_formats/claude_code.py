@@ -53,11 +53,11 @@ class _Entry:
     usage: Usage | None = None
 
 
-class _Session:
+class _Session(Log):
     """The records of a file and their links."""
 
-    def __init__(self, log: Log) -> None:
-        self._log = log
+    def __init__(self) -> None:
+        super().__init__()
         self._titles: dict[str, str] = {}
         self._forget()
 
@@ -67,7 +67,7 @@ class _Session:
         self._links: dict[str, tuple[str | None, str | None]] = {}  # of each record: its parent, the one before it
         self._newest: str | None = None
 
-    def messages(self, items: base.Items) -> list[Message]:
+    def read(self, items: base.Items) -> list[Message]:
         """Return the messages of the newest branch; those of a subagent where the file has no others."""
         main = False
         for record, place in base.objects_of(items):
@@ -75,12 +75,12 @@ class _Session:
             aside = record.get("isSidechain") is True
             if talks and not aside and not main:
                 main = True
-                self._log.left_out["subagent_message"] += len(self._entries)
+                self.left_out["subagent_message"] += len(self._entries)
                 self._forget()
             if talks and aside and main:
-                self._log.left_out["subagent_message"] += 1
+                self.left_out["subagent_message"] += 1
                 continue
-            self._log.begins(record.get("sessionId"), record.get("timestamp"))
+            self.begins(record.get("sessionId"), record.get("timestamp"))
             name = record.get("uuid")
             repeated = isinstance(name, str) and name in self._links
             if isinstance(name, str) and not repeated:
@@ -90,18 +90,18 @@ class _Session:
                 self._links[name] = parent if isinstance(parent, str) else None, None if begins else self._newest
                 self._newest = name if talks else self._newest
             if talks and not repeated:
-                self._read(record, place)
+                self._add(record, place)
             else:
                 kind = kind_of(record)
                 title = base.text_or_none(record.get(_TITLES.get(kind, "")))
                 if title is not None and (kind != "summary" or kind not in self._titles):
                     self._titles[kind] = title
-                self._log.left_out["log_record"] += 1
-        self._log.title = next((self._titles[kind] for kind in reversed(_TITLES) if kind in self._titles), None)
+                self.left_out["log_record"] += 1
+        self.title = next((self._titles[kind] for kind in reversed(_TITLES) if kind in self._titles), None)
         return self._newest_branch()
 
-    def _read(self, record: base.Fields, place: str) -> None:
-        message, left_out = record["message"], self._log.left_out
+    def _add(self, record: base.Fields, place: str) -> None:
+        message, left_out = record["message"], self.left_out
         content = without(message.get("content"), THINKING, left_out)
         first = content[0] if isinstance(content, list) and content else content
         text = first.get("text") if isinstance(first, dict) else first
@@ -153,27 +153,25 @@ class _Session:
         for entry in self._entries:
             results = {message.tool_call_id for message in entry.messages if message.role == "tool"}
             if entry.names and path.isdisjoint(entry.names) and not (results and results <= calls):
-                self._log.left_out["branch_message"] += 1
+                self.left_out["branch_message"] += 1
                 continue
             calls.update(call.id for message in entry.messages for call in message.tool_calls)
             if entry.usage is not None:
-                self._log.usage.append(entry.usage)
+                self.usage.append(entry.usage)
             filled = [message for message in entry.messages if message.content or message.tool_calls]
-            self._log.left_out["empty_message"] += not filled
+            self.left_out["empty_message"] += not filled
             found += filled
         return found
 
 
 class _ClaudeCode(LogFormat):
     name = "claude-code"
+    log = _Session
 
     def knows(self, value: Any) -> bool:
         if "role" not in value and value.get("type") in _TALK:
             return isinstance(value.get("message"), dict)
         return "role" not in value and kind_of(value) in _RECORDS and not _NAMES.isdisjoint(value)
-
-    def session(self, items: base.Items, log: Log) -> list[Message]:
-        return _Session(log).messages(items)
 
 
 FORMAT = _ClaudeCode()

@@ -32,18 +32,18 @@ _BY_THE_PROGRAM = re.compile(
 """How messages begin that Codex writes in the user's name. Source: the markers in codex-rs."""
 
 
-class _Rollout:
+class _Rollout(Log):
     """The records of a file."""
 
-    def __init__(self, log: Log) -> None:
-        self._log = log
+    def __init__(self) -> None:
+        super().__init__()
         self._messages: list[Message] = []
         self._open: list[tuple[dict[str, Any], str]] = []  # items of the turn that is read, and their places
         self._turns: list[tuple[int, int]] = []  # how many messages and calls were before each question
         self._model = ""
         self._total: base.Fields = {}
 
-    def messages(self, items: base.Items) -> list[Message]:
+    def read(self, items: base.Items) -> list[Message]:
         """Return the messages of the rollout."""
         for record, place in base.objects_of(items):
             kind, payload = kind_of(record), record.get("payload")
@@ -51,7 +51,7 @@ class _Rollout:
                 kind, payload = "response_item" if kind else "session_meta", record
             payload = base.checked_object(payload, f'{place}: "payload"')
             if kind == "response_item":
-                kind, role, left_out = kind_of(payload), payload.get("role"), self._log.left_out
+                kind, role, left_out = kind_of(payload), payload.get("role"), self.left_out
                 first = next(iter(base.list_or_empty(payload.get("content"))), None)
                 text = base.object_at(first).get("text") if role == "user" else None
                 marked = isinstance(text, str) and _BY_THE_PROGRAM.match(text.lstrip())
@@ -62,12 +62,12 @@ class _Rollout:
                 elif not counted(payload, left_out):
                     if role == "user":
                         self._close()
-                        self._turns.append((len(self._messages), len(self._log.usage)))
+                        self._turns.append((len(self._messages), len(self.usage)))
                     self._open.append((payload, place))
                 continue
-            self._log.left_out["compaction" if kind == "compacted" else "log_record"] += 1
+            self.left_out["compaction" if kind == "compacted" else "log_record"] += 1
             if kind == "session_meta":
-                self._log.begins(payload.get("id"), payload.get("timestamp") or record.get("timestamp"))
+                self.begins(payload.get("id"), payload.get("timestamp") or record.get("timestamp"))
             elif kind == "turn_context" and isinstance(payload.get("model"), str):
                 self._model = payload["model"]
             elif kind == "event_msg":
@@ -77,7 +77,7 @@ class _Rollout:
 
     def _close(self) -> None:
         """Read the items of a turn, so that no more of them than one turn is held."""
-        self._messages += native_messages(RESPONSES, self._open, self._log.left_out)
+        self._messages += native_messages(RESPONSES, self._open, self.left_out)
         self._open = []
 
     def _event(self, event: base.Fields) -> None:
@@ -87,27 +87,25 @@ class _Rollout:
                 before, self._total = self._total, total
                 sums, sums_before = (read_usage(each, model=self._model) or Usage(0, 0) for each in (total, before))
                 usage = read_usage(last, model=self._model) if isinstance(last, dict) else sums.since(sums_before)
-                self._log.usage += [usage] if usage is not None else []
+                self.usage += [usage] if usage is not None else []
         elif event.get("type") == "thread_name_updated":
-            self._log.title = base.text_or_none(event.get("thread_name")) or self._log.title
+            self.title = base.text_or_none(event.get("thread_name")) or self.title
         elif event.get("type") == "thread_rolled_back" and isinstance(event.get("num_turns"), int):
             self._close()
             taken_back = self._turns[max(0, len(self._turns) - max(0, event["num_turns"])) :]
             if taken_back:
                 messages, calls = taken_back[0]
-                self._log.left_out["branch_message"] += len(self._messages) - messages
-                del self._messages[messages:], self._log.usage[calls:], self._turns[-len(taken_back) :]
+                self.left_out["branch_message"] += len(self._messages) - messages
+                del self._messages[messages:], self.usage[calls:], self._turns[-len(taken_back) :]
 
 
 class _Codex(LogFormat):
     name = "codex"
+    log = _Rollout
 
     def knows(self, value: Any) -> bool:
         first_versions = {"id", "timestamp", "instructions"} <= value.keys() and "type" not in value
         return first_versions or (kind_of(value) in _RECORDS and isinstance(value.get("payload"), dict))
-
-    def session(self, items: base.Items, log: Log) -> list[Message]:
-        return _Rollout(log).messages(items)
 
 
 FORMAT = _Codex()

@@ -18,35 +18,19 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from datetime import date
-from typing import NamedTuple
 
 from gatekeeper_core.messages import Message, Role
 from gatekeeper_formats import base
 
 _LABELS: Mapping[str, Role] = {"**User**": "user", "**Cursor**": "assistant"}
 _RULE = "---"
-_EXPORTED = "_Exported on "
+_HEAD = re.compile(r"\s*(?:# (?P<title>.*)\n\s*)?_Exported on (?P<when>.*)_[^\S\n]*(?:\n|$)")
 _DAY = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})\b|(\d{4})-(\d{1,2})-(\d{1,2})\b")
 
 
-class _Head(NamedTuple):
-    """The title, the time of the export, and the text behind them."""
-
-    title: str | None
-    when: str
-    body: str
-
-
-def _head(text: str) -> _Head | None:
-    line, _, rest = text.lstrip().partition("\n")
-    title = None
-    if line.startswith("# "):
-        title = line.removeprefix("# ").strip()
-        line, _, rest = rest.lstrip().partition("\n")
-    line = line.strip()
-    when, exported, _ = line.removeprefix(_EXPORTED).partition(" from Cursor")
-    is_head = line.startswith(_EXPORTED) and exported and line.endswith("_")
-    return _Head(title, when, rest) if is_head else None
+def _head(text: str) -> re.Match[str] | None:
+    found = _HEAD.match(text)
+    return found if found and " from Cursor" in found["when"] else None
 
 
 def _day(when: str) -> str | None:
@@ -77,14 +61,15 @@ class _Cursor(base.Format):
         return _head(value) is not None
 
     def entries(self, items: base.Items, whole_file: bool) -> base.Entries:  # noqa: ARG002
-        head = _head(str(next(items).value).replace("\r\n", "\n"))
+        text = str(next(items).value).replace("\r\n", "\n")
+        head = _head(text)
         if head is None:
             raise base.PlaceError(
                 "is not a Cursor export: it must start with a line such as _Exported on ... from Cursor_"
             )
         parts: list[tuple[Role | None, list[str]]] = [(None, [])]
         filled = -1  # the position of the last line that is not blank, in what was said last
-        for line in head.body.split("\n"):
+        for line in text[head.end() :].split("\n"):
             own = parts[-1][1]
             role = _LABELS.get(line.strip())
             ruled = filled >= 0 and own[filled].strip() == _RULE
@@ -99,7 +84,8 @@ class _Cursor(base.Format):
             del parts[-1][1][filled:]
         left_out: base.LeftOut = Counter(preface=int(any(line.strip() not in ("", _RULE) for line in parts[0][1])))
         messages = tuple(Message(role, "\n".join(lines).strip("\n")) for role, lines in parts if role)
-        yield base.Entry(lambda: base.Loaded(messages, left_out), title=head.title, created=_day(head.when))
+        title = head["title"] and head["title"].strip()
+        yield base.Entry(lambda: base.Loaded(messages, left_out), title=title, created=_day(head["when"]))
 
 
 FORMAT = _Cursor()

@@ -102,11 +102,10 @@ class _Contents(base.Format):
         return native_messages(GEMINI, contents, left_out)
 
 
-class _CLI(LogFormat):
-    name = "gemini-cli"
-    signs = frozenset({"sessionId", "projectHash"})
+class _Session(Log):
+    """The records of a session."""
 
-    def session(self, items: base.Items, log: Log) -> list[Message]:
+    def read(self, items: base.Items) -> list[Message]:
         written: dict[object, tuple[dict[str, Any], str]] = {}  # each message as it was last written
         for item in items:
             record = base.checked_object(item.value, item.place())
@@ -115,13 +114,13 @@ class _CLI(LogFormat):
                 names, name = list(written), record["$rewindTo"]
                 for each in names[names.index(name) if name in written else 0 :]:  # unknown: all of them
                     del written[each]
-                    log.left_out["branch_message"] += 1
+                    self.left_out["branch_message"] += 1
             elif isinstance(record.get("$set"), dict):
-                log.title = base.text_or_none(record["$set"].get("summary")) or log.title
-                log.left_out["compaction" if record["$set"].get("messages") else "log_record"] += 1
+                self.title = base.text_or_none(record["$set"].get("summary")) or self.title
+                self.left_out["compaction" if record["$set"].get("messages") else "log_record"] += 1
             elif "sessionId" in record:
-                log.begins(record["sessionId"], record.get("startTime"))
-                log.title = base.text_or_none(record.get("summary")) or log.title
+                self.begins(record["sessionId"], record.get("startTime"))
+                self.title = base.text_or_none(record.get("summary")) or self.title
                 messages = base.field_of(record, "messages", list, f"{item.place()}: ") if "messages" in record else []
                 listed = [base.Item(each, at) for at, each in enumerate(messages)]
             else:
@@ -130,8 +129,14 @@ class _CLI(LogFormat):
                 message = base.checked_object(each.value, each.place())
                 name = message.get("id")
                 written[name if isinstance(name, str) else (item.at, each.at)] = message, each.place()
-        contents = [(content, at) for message, at in written.values() for content in _contents(message, at, log)]
-        return native_messages(GEMINI, contents, log.left_out)
+        contents = [(content, at) for message, at in written.values() for content in _contents(message, at, self)]
+        return native_messages(GEMINI, contents, self.left_out)
+
+
+class _CLI(LogFormat):
+    name = "gemini-cli"
+    signs = frozenset({"sessionId", "projectHash"})
+    log = _Session
 
 
 CONTENTS, CLI = _Contents(), _CLI()

@@ -14,7 +14,7 @@ from __future__ import annotations
 import codecs
 import json
 from collections.abc import Callable, Iterator
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from gatekeeper_formats.base import CutLineError, Item, PlaceError
 
@@ -29,26 +29,10 @@ _LONGEST_WORD = 32
 _decoder = json.JSONDecoder()
 
 
-class Values(NamedTuple):
-    """The values of a JSON file in order, and whether it is one value that is no list.
-
-    Taking one raises ``PlaceError`` where the file is broken.
-    """
-
-    items: Iterator[Item]
-    whole_file: bool
-
-
 class TextSource:
-    """The text of a UTF-8 stream, read in pieces as they are needed.
+    """The text of a UTF-8 stream without its byte order mark, read in pieces as they are needed.
 
-    Args:
-        stream: the bytes; a byte order mark at the beginning is no part of the text.
-        progress: is called with the number of bytes of each piece.
-
-    Attributes:
-        text: what has been read and is still held.
-        at: position in ``text`` of what comes next.
+    ``progress`` is called with the number of bytes of each piece.
     """
 
     def __init__(self, stream: BinaryIO, *, progress: Callable[[int], None] | None = None) -> None:
@@ -59,8 +43,8 @@ class TextSource:
         self._line = 1  # of the first character that is held
         self._column = 1
         self._ended = False
-        self.text = ""
-        self.at = 0
+        self.text = ""  # what has been read and is still held
+        self.at = 0  # position in it of what comes next
 
     def more(self) -> bool:
         """Read on, at least as much again as is held; return whether there was anything."""
@@ -137,50 +121,22 @@ class TextSource:
         return at - feed if feed >= 0 else self._column + at
 
 
-def read_values(source: TextSource) -> Values:
-    """Return the values of a JSON file: the elements of its list, the objects in its lines, or its one value.
+def read_values(source: TextSource) -> tuple[Iterator[Item], bool]:
+    """Return the values of a JSON file, and whether it is one value that is no list.
 
-    A file has lines if its first one is an object. JSON text may hold every line end but the line feed.
+    They are the elements of its list, the objects in its lines (if its first line is an object), or its one value. JSON
+    text may hold every line end but the line feed. Taking one raises ``PlaceError`` where the file is broken.
     """
     first = source.skip_white()
     if first == "[":
-        return Values(_elements(source), whole_file=False)
-    if first != "{":
-        value = _value(source)
-        _check_end(source)
-        return Values(iter((Item(value, 0, 1),)), whole_file=True)
-    indent = source.at - source.text.rfind("\n", 0, source.at) - 1
-    source.at -= indent  # columns count from the beginning of the line
-    number = source.line()
-    line = source.next_line() or ""
-    try:
-        value = json.loads(line)
-    except RecursionError as error:
-        raise PlaceError(TOO_DEEP) from error
-    except ValueError:
-        at_end = source.at == len(source.text) and not source.text.endswith("\n")
-        source.at -= len(line) + (0 if at_end else 1)
-        source.skip_white()
-        value = _value(source)
-        _check_end(source)
-        return Values(iter((Item(value, 0, source.line()),)), whole_file=True)
-    if not source.skip_white():
-        return Values(iter((Item(value, 0, number),)), whole_file=True)
-    source.at = source.text.rfind("\n", 0, source.at) + 1
-    return Values(_lines(source, value, number), whole_file=False)
-
-
-def line_value(line: str, number: int) -> object:
-    """Return the value of a line; raise ``PlaceError`` where it is no JSON."""
-    try:
-        value: object = json.loads(line)
-    except json.JSONDecodeError as error:
-        raise PlaceError(f"line {number}, column {error.colno}: not JSON: {_lower(error.msg)}") from error
-    except RecursionError as error:
-        raise PlaceError(f"line {number}: {TOO_DEEP}") from error
-    except ValueError as error:
-        raise PlaceError(f"line {number}: unreadable JSON: {_lower(str(error))}") from error
-    return value
+        return _elements(source), False
+    number, value = source.line(), _value(source)
+    is_line = first == "{" and source.line() == number
+    if is_line and source.skip_white() and source.line() > number:
+        source.at = source.text.rfind("\n", 0, source.at) + 1  # columns count from the beginning of the line
+        return _lines(source, value, number), False
+    _check_end(source)
+    return iter((Item(value, 0, number),)), True
 
 
 def _elements(source: TextSource) -> Iterator[Item]:
@@ -210,11 +166,9 @@ def _value(source: TextSource) -> object:
             cut = error.msg.startswith("Unterminated string") or error.pos > len(source.text) - _LONGEST_WORD
             if cut and source.more():
                 continue
-            raise PlaceError(f"{source.place(source.at + behind)}: not JSON: {_lower(error.msg)}") from error
-        except RecursionError as error:
-            raise PlaceError(TOO_DEEP) from error
-        except ValueError as error:
-            raise PlaceError(f"unreadable JSON: {_lower(str(error))}") from error
+            raise PlaceError(f"{source.place(source.at + behind)}: {_fault(error)}") from error
+        except (ValueError, RecursionError) as error:
+            raise PlaceError(_fault(error)) from error
         length, near_end = stop - source.at, stop > len(source.text) - _LONGEST_WORD
         if near_end and not isinstance(value, (dict, list, str)) and source.more():
             continue  # half a number is a number
@@ -229,9 +183,11 @@ def _lines(source: TextSource, first: object, number: int) -> Iterator[Item]:
     while (line := source.next_line()) is not None:
         if line.strip():
             try:
-                value = line_value(line, number)
-            except PlaceError as error:
-                raise (CutLineError(*error.args) if source.ended else error) from error.__cause__
+                value = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                column = f", column {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
+                kind = CutLineError if source.ended else PlaceError
+                raise kind(f"line {number}{column}: {_fault(error)}") from error
             yield Item(value, at, number)
             at += 1
         number += 1
@@ -242,5 +198,11 @@ def _check_end(source: TextSource) -> None:
         raise PlaceError(f"{source.place(source.at)}: not JSON: extra data")
 
 
-def _lower(message: str) -> str:
-    return message[:1].lower() + message[1:]
+def _fault(error: ValueError | RecursionError) -> str:
+    """Return what the standard library says of a text that it cannot read."""
+    if isinstance(error, RecursionError):
+        return TOO_DEEP
+    kind, message = (
+        ("not JSON", error.msg) if isinstance(error, json.JSONDecodeError) else ("unreadable JSON", str(error))
+    )
+    return f"{kind}: {message[:1].lower()}{message[1:]}"

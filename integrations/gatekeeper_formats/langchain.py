@@ -31,11 +31,7 @@ def _is_message(value: object) -> bool:
 
 
 def langchain_message(value: object, place: str, left_out: base.LeftOut) -> Message | None:
-    """Return the message of a value, or None for the mark of a removed one, which is counted.
-
-    Raises:
-        PlaceError: it is no such item.
-    """
+    """Return the message of a value, or None for the mark of a removed one, which is counted."""
     data = message = base.checked_object(value, place)
     if message.get("type") == "constructor":
         data = base.checked_object(message.get("kwargs"), f'{place}, "kwargs"')

@@ -14,7 +14,6 @@ from gatekeeper_core.messages import Message, TextPart
 from gatekeeper_formats import base
 
 _ROLES = {"chatbot": "assistant", "model": "assistant", "developer": "system"}
-_THINKING = "thinking"
 
 
 def _content(value: base.Fields, place: str, left_out: base.LeftOut) -> tuple[object, list[dict[str, Any]]]:
@@ -30,7 +29,7 @@ def _content(value: base.Fields, place: str, left_out: base.LeftOut) -> tuple[ob
         if kind == "tool_call":
             function = {"name": block.get("tool_name"), "arguments": block.get("tool_kwargs")}
             calls.append({"id": block.get("tool_call_id"), "function": function})
-        elif kind == _THINKING:
+        elif kind == "thinking":
             left_out["thinking"] += 1
         elif kind in ("text", "image", "audio", "video", "document"):
             kept.append({"type": kind, "text": block.get("text")})

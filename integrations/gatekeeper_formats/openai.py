@@ -12,11 +12,7 @@ MIXED = 'mixes {"user", "assistant"} with {"role", "content"}: use only one of t
 
 
 def message_of_item(item: base.Item, left_out: base.LeftOut) -> Message:
-    """Return the message of one value of a file.
-
-    Raises:
-        PlaceError: it is no such item.
-    """
+    """Return the message of one value of a file."""
     place = item.place()
     value = base.checked_object(item.value, place)
     if "role" not in value:

@@ -45,12 +45,7 @@ def _listed(value: base.Fields) -> str | None:
 
 
 def _add_action(
-    transcript: Transcript,
-    event: base.Fields,
-    action: str,
-    calls: dict[str, str],
-    place: str,
-    left_out: base.LeftOut,
+    transcript: Transcript, event: base.Fields, action: str, calls: dict[str, str], place: str, left_out: base.LeftOut
 ) -> None:
     args = base.checked_object(event.get("args", {}), f'{place}, "args"')
     by_user = event.get("source") == "user"

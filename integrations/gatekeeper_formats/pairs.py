@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from gatekeeper_core.messages import Message, Turn, group_turns
@@ -35,27 +34,24 @@ class _Pairs(base.WritableFormat):
     def knows(self, value: Any) -> bool:
         return "role" not in value and not {"user", "assistant"}.isdisjoint(value)
 
-    def entries(self, items: base.Items, whole_file: bool) -> base.Entries:  # noqa: ARG002
-        def load() -> base.Loaded:
-            """Return each pair as a turn of its own, also after a question without an answer."""
-            turns: list[Turn] = []
-            messages: list[Message] = []
-            for value, place in base.objects_of(items):
-                if turns and len(turns[-1].messages) == 1:
-                    messages.append(Message("assistant", ""))  # ends the turn for those who read the messages
-                if "role" in value:
-                    raise base.PlaceError(f"{place}: {MIXED}")
-                if not value.keys() & {"user", "assistant"}:
-                    raise base.PlaceError(f'{place}: must hold "role" and "content", or "user" and "assistant"')
-                user = base.field_of(value, "user", str, f"{place}: ")
-                # An assistant that is missing or null has not answered yet.
-                absent = value.get("assistant") is None
-                answer = "" if absent else base.field_of(value, "assistant", str, f"{place}: ")
-                turns.append(Turn.of(user, answer, start=2 * len(turns)))
-                messages += turns[-1].messages
-            return base.Loaded(tuple(messages), Counter(), tuple(turns))
+    def holds(self, value: Any) -> bool:  # noqa: ARG002
+        return False
 
-        yield base.Entry(load)
+    def messages(self, items: base.Items, left_out: base.LeftOut) -> Iterator[Message]:  # noqa: ARG002
+        """Yield the messages of each pair, which is a turn of its own, also after a question without an answer."""
+        answer: str | None = None
+        for value, place in base.objects_of(items):
+            if answer == "":
+                yield Message("assistant", "")  # ends the turn
+            if "role" in value:
+                raise base.PlaceError(f"{place}: {MIXED}")
+            if not value.keys() & {"user", "assistant"}:
+                raise base.PlaceError(f'{place}: must hold "role" and "content", or "user" and "assistant"')
+            user = base.field_of(value, "user", str, f"{place}: ")
+            # An assistant that is missing or null has not answered yet.
+            absent = value.get("assistant") is None
+            answer = "" if absent else base.field_of(value, "assistant", str, f"{place}: ")
+            yield from Turn.of(user, answer).messages
 
     def write(self, messages: Sequence[Message], left_out: base.LeftOut) -> Iterable[str]:
         turns = group_turns(messages)

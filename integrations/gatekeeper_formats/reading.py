@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -193,60 +193,45 @@ def readable_conversations(
     """Yield each readable conversation of a file; the others go to ``unread``.
 
     Args:
-        source: the path of the file, or a stream, where the first broken conversation is the end.
+        source: the path of the file, or a stream.
         name: what the file is called.
         unread: takes what could not be read.
         form: its format; None tells it by the content.
         progress: is called with the number of bytes of each piece that is read.
     """
-    number = 0
-    with _noted(name, unread):
-        for conversation in read_conversations(source, form=form, name=name, progress=progress):
-            number = conversation.heading.number
-            yield conversation
-            del conversation  # one is held in memory at a time
-        return
-    after: list[Heading] = []
-    if isinstance(source, str):
-        with suppress(FormatError):  # then the file itself is broken, as is noted
-            after = list_conversations(source, form=form, name=name)[number + 1 :]
-    for heading in after:
-        with _noted(name, unread):
-            yield read_conversation(source, form=form, conversation=str(heading.number), name=name)
-
-
-@contextmanager
-def _noted(name: str, unread: list[Unread]) -> Iterator[None]:
     try:
-        yield
+        with _opened(source, name) as (stream, _):
+            known, entries = _entries(stream, form, progress)
+            for number, entry in enumerate(entries, 1):
+                try:
+                    conversation = _loaded(known, entry.heading(number), entry)
+                except (PlaceError, RecursionError) as error:  # noqa: PERF203 - a broken one breaks no other
+                    unread.append(Unread(name, TOO_DEEP if isinstance(error, RecursionError) else str(error)))
+                else:
+                    yield conversation
+                    del conversation  # one is held in memory at a time
     except FormatError as error:
         unread.append(Unread(name, str(error).removeprefix(f"{name}: ")))
 
 
 @contextmanager
 def _opened(file: str | os.PathLike[str] | BinaryIO, name: str | None) -> Iterator[tuple[BinaryIO, str]]:
-    """Open a file, and name it in errors."""
+    """Open a file, and turn the errors of the block into ``FormatError`` with its name."""
     called = os.fspath(file) if isinstance(file, (str, os.PathLike)) else str(getattr(file, "name", "the file"))
     shown_name = name or called
-    with named_errors(shown_name), ExitStack() as stack:
-        try:
-            stream = stack.enter_context(Path(file).open("rb")) if isinstance(file, (str, os.PathLike)) else file
-        except ValueError as error:  # a NUL or a lone surrogate in the name
-            raise FormatError(f"{shown_name!a}: {error}") from error
-        yield stream, shown_name
-
-
-@contextmanager
-def named_errors(name: str) -> Iterator[None]:
-    """Turn the errors of a block into ``FormatError`` with the name of the file."""
     try:
-        yield
+        with ExitStack() as stack:
+            try:
+                stream = stack.enter_context(Path(file).open("rb")) if isinstance(file, (str, os.PathLike)) else file
+            except ValueError as error:  # a NUL or a lone surrogate in the name
+                raise FormatError(f"{shown_name!a}: {error}") from error
+            yield stream, shown_name
     except PlaceError as problem:
-        raise FormatError(f"{name}: {problem}") from problem.__cause__
+        raise FormatError(f"{shown_name}: {problem}") from problem.__cause__
     except RecursionError as error:
-        raise FormatError(f"{name}: {TOO_DEEP}") from error
+        raise FormatError(f"{shown_name}: {TOO_DEEP}") from error
     except OSError as error:
-        raise FormatError(f"{name}: {error.strerror or error}") from error
+        raise FormatError(f"{shown_name}: {error.strerror or error}") from error
 
 
 def _entries(stream: BinaryIO, form: str | None, progress: Callable[[int], None] | None) -> tuple[str, Iterator[Entry]]:
@@ -261,16 +246,15 @@ def _entries(stream: BinaryIO, form: str | None, progress: Callable[[int], None]
         text_format = next((known for known in texts if form is not None or known.knows(text)), None)
         if text_format is not None:
             return text_format.name, text_format.entries(iter((Item(text, 0),)), whole_file=True)
-    values = read_values(source)
-    known, items = FORMATS[form] if form else None, values.items
+    items, whole_file = read_values(source)
+    known = FORMATS[form] if form else None
     if known is None:
-        known, items = format_of(items, whole_file=values.whole_file)
-    return known.name, known.entries(items, whole_file=values.whole_file)
+        known, items = format_of(items, whole_file=whole_file)
+    return known.name, known.entries(items, whole_file=whole_file)
 
 
 def _loaded(form: str, heading: Heading, entry: Entry) -> Conversation:
     loaded = entry.load()
-    turns = group_turns(loaded.messages) if loaded.turns is None else loaded.turns
     odd = Counter(broken.rule for broken in validate_messages(loaded.messages, provider="openai", open_run=True))
     speakers = ("user", "assistant")
     count = sum(message.role in speakers for message in loaded.messages)
@@ -279,6 +263,7 @@ def _loaded(form: str, heading: Heading, entry: Entry) -> Conversation:
         for before, after in pairwise(loaded.messages)
     )
     shown = repeated if repeated >= _REPEATED_LEAST and repeated > _REPEATED_SHARE * count else 0
+    turns = group_turns(loaded.messages)
     return Conversation(form, heading, loaded.messages, turns, +loaded.left_out, odd, loaded.usage, shown)
 
 

@@ -86,9 +86,6 @@ def format_of(items: Items, *, whole_file: bool) -> tuple[Format, Items]:
 
     The first value decides. A list that begins with a plain message is in the format of a later message, if that is
     Anthropic's or that of Responses items.
-
-    Raises:
-        PlaceError: the first value is an object that no format knows.
     """
     first = next(items, None)
     read = [] if first is None else [first]

@@ -38,20 +38,15 @@ class Call(NamedTuple):
 class Record(NamedTuple):
     """One step of a trace.
 
-    Attributes:
-        conversation: the id of the conversation that it belongs to.
-        order: when it began; sorts the steps of a conversation.
-        rank: 0 for a model call, 1 for a step that holds a whole conversation, which is read where there is no model
-            call, None for every other step.
-        read: reads its messages; raises ``PlaceError`` where it cannot.
-        created: the day on which it began.
+    Its rank is 0 for a model call, 1 for a step that holds a whole conversation, which is read where there is no model
+    call, None for every other step.
     """
 
-    conversation: str
-    order: str
+    conversation: str  # its id
+    order: str  # when it began; sorts the steps of a conversation
     rank: int | None
-    read: Callable[[], Call]
-    created: str | None
+    read: Callable[[], Call]  # raises ``PlaceError`` where it cannot
+    created: str | None  # the day on which it began
 
 
 class _Thread:

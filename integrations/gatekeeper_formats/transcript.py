@@ -91,17 +91,11 @@ class Transcript:
 
 
 class TreeKeys(NamedTuple):
-    """The names that a format gives to a tree of messages.
+    """The names that a format gives to a tree of messages."""
 
-    Attributes:
-        nodes: the object of nodes, for errors.
-        current: the newest node of the branch that is shown.
-        parent: the parent of a node.
-    """
-
-    nodes: str
-    current: str
-    parent: str
+    nodes: str  # the object of nodes, for errors
+    current: str  # the newest node of the branch that is shown
+    parent: str  # of a node
 
 
 def branch_of(nodes: base.Fields, current: object, keys: TreeKeys) -> list[str]:

@@ -8,24 +8,16 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from gatekeeper_hooks.ag2 import GatekeeperPolicy
-    from gatekeeper_hooks.autogen import GatekeeperChatCompletionContext
-    from gatekeeper_hooks.crewai import GatekeeperHooks
-    from gatekeeper_hooks.litellm import GatekeeperCallback
-    from gatekeeper_hooks.native import NativeSelector
-    from gatekeeper_hooks.openai_agents import GatekeeperInputFilter
-    from gatekeeper_hooks.pydantic_ai import GatekeeperHistoryProcessor
+from gatekeeper_core.arguments import needs_extra
 
-__all__ = [
-    "GatekeeperCallback",
-    "GatekeeperChatCompletionContext",
-    "GatekeeperHistoryProcessor",
-    "GatekeeperHooks",
-    "GatekeeperInputFilter",
-    "GatekeeperPolicy",
-    "NativeSelector",
-]
+if TYPE_CHECKING:
+    from gatekeeper_hooks.ag2 import GatekeeperPolicy as GatekeeperPolicy
+    from gatekeeper_hooks.autogen import GatekeeperChatCompletionContext as GatekeeperChatCompletionContext
+    from gatekeeper_hooks.crewai import GatekeeperHooks as GatekeeperHooks
+    from gatekeeper_hooks.litellm import GatekeeperCallback as GatekeeperCallback
+    from gatekeeper_hooks.native import NativeSelector as NativeSelector
+    from gatekeeper_hooks.openai_agents import GatekeeperInputFilter as GatekeeperInputFilter
+    from gatekeeper_hooks.pydantic_ai import GatekeeperHistoryProcessor as GatekeeperHistoryProcessor
 
 # Name: its module, the extra, and the framework's own top package ("" where it needs none).
 _MODULES = {
@@ -37,19 +29,15 @@ _MODULES = {
     "GatekeeperPolicy": ("ag2", "ag2", "ag2"),
     "NativeSelector": ("native", "", ""),
 }
+__all__ = sorted(_MODULES)  # noqa: PLE0605 - the names are above
 
 
 def __getattr__(name: str) -> object:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, extra, framework = _MODULES[name]
-    try:
+    with needs_extra(extra, framework, name=name):
         return getattr(import_module(f"{__name__}.{module}"), name)
-    except ModuleNotFoundError as error:
-        if not framework or (error.name or "").partition(".")[0] != framework:
-            raise
-        needed = f'{name} needs {error.name}: pip install "context-gatekeeper[{extra}]"'
-        raise ImportError(needed, name=error.name) from error
 
 
 def __dir__() -> list[str]:

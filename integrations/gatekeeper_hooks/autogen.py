@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
 
 from autogen_core import FunctionCall, Image
 from autogen_core.model_context import ChatCompletionContext
-from autogen_core.models import (
-    AssistantMessage,
-    FunctionExecutionResultMessage,
-    LLMMessage,
-    SystemMessage,
-    UserMessage,
-)
+from autogen_core.models import AssistantMessage, FunctionExecutionResultMessage, LLMMessage, SystemMessage, UserMessage
 
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_hooks.native import Hook
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Mapping, Sequence
-
-    from gatekeeper_core.context.history.strategies import HistoryConfig
 
 
 class GatekeeperChatCompletionContext(Hook, ChatCompletionContext):
@@ -36,11 +27,7 @@ class GatekeeperChatCompletionContext(Hook, ChatCompletionContext):
         thread: name of the conversation for a store in ``states``, if it has one.
         options: as for ``NativeSelector``: ``token_budget``, ``strategy`` and more.
 
-    Attributes:
-        selector: the selector of this conversation.
-        fixed: as above, like ``model`` and ``thread``; may be changed later.
-        model: see ``fixed``.
-        thread: see ``fixed``.
+    ``fixed``, ``model`` and ``thread`` may be changed later.
     """
 
     def __init__(

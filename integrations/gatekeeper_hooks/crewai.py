@@ -38,14 +38,8 @@ class _Shortened(NamedTuple):
 class GatekeeperHooks(Hook):
     """Hooks that send the messages the task needs; agents, tasks and crews may share them.
 
-    If a hook fails, CrewAI prints the error and calls the model with unchanged messages.
-
-    Args:
-        config: the settings; default to ``HistoryConfig()``.
-        options: as for ``NativeSelector``: ``token_budget``, ``strategy`` and more.
-
-    Attributes:
-        selector: the selector of all conversations.
+    If a hook fails, CrewAI prints the error and calls the model with unchanged messages. For the arguments see
+    ``Hook``.
     """
 
     def __init__(self, config: HistoryConfig | None = None, **options: Any) -> None:

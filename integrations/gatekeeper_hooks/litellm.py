@@ -14,16 +14,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from litellm.integrations.custom_logger import CustomLogger
 
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.pricing.usage import read_usage
 from gatekeeper_hooks.native import Hook
-
-if TYPE_CHECKING:
-    from gatekeeper_core.context.history.strategies import HistoryConfig
 
 _MESSAGES_OF = {"acompletion": "messages", "anthropic_messages": "messages", "aresponses": "input"}
 """Calls of a chat, and the argument that holds its messages."""
@@ -36,14 +34,8 @@ class GatekeeperCallback(Hook, CustomLogger):  # type: ignore[misc] # see pyproj
     one belongs to the conversation whose latest messages are its beginning. In the proxy each API key is a tenant.
     Tools and system prompts in their own arguments are counted as well.
 
-    Before ``litellm.completion``, which has no such hook, call ``callback.selector.select(messages)``.
-
-    Args:
-        config: the settings; default to ``HistoryConfig()``.
-        options: as for ``NativeSelector``: ``token_budget``, ``strategy``, ``coverage``, ``keep_newest`` and more.
-
-    Attributes:
-        selector: the selector of all conversations.
+    Before ``litellm.completion``, which has no such hook, call ``callback.selector.select(messages)``. For the
+    arguments see ``Hook``.
 
     >>> gate = GatekeeperCallback(token_budget=4000)
     >>> litellm.callbacks = [gate]  # doctest: +SKIP

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from json import dumps
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.context.history.request import HistoryRequest
@@ -17,6 +17,7 @@ from gatekeeper_core.context.history.select import native_view
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig, with_options
 from gatekeeper_core.context.history.view import HistoryView, keep
+from gatekeeper_core.context.prompt.adapter_selection import SelectionOptions
 from gatekeeper_core.native.reading import NativeMessages, read_native
 from gatekeeper_core.pricing.model_names import window_of_model
 from gatekeeper_core.pricing.prices import prices_of_model
@@ -24,7 +25,6 @@ from gatekeeper_core.pricing.prices import prices_of_model
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from gatekeeper_core.context.history.pins import Pins
     from gatekeeper_core.embedding import Embedder
     from gatekeeper_core.encoder import TextEncoder
     from gatekeeper_core.messages import Message
@@ -35,26 +35,18 @@ Object = TypeVar("Object")
 
 
 class NativeCall(NamedTuple):
-    """A model call after selection.
+    """A model call after selection."""
 
-    Attributes:
-        items: the items to send; in shadow mode all of them.
-        view: the view, with the reasons.
-        thread: name of the conversation, for ``NativeSelector.threads.report``.
-    """
-
-    items: list[Any]
-    view: HistoryView
-    thread: Hashable
+    items: list[Any]  # to send; in shadow mode all of them
+    view: HistoryView  # with the reasons
+    thread: Hashable  # the name of the conversation, for ``NativeSelector.threads.report``
 
 
-class NativeOptions(TypedDict, total=False):
-    """Further options of every hook; see ``ThreadSelector``."""
+class NativeOptions(SelectionOptions, total=False):
+    """The options of every hook by name; for those that other adapters lack see ``ThreadSelector``."""
 
     token_counter: TokenCounter | None
     embedder: Embedder | TextEncoder | None
-    pinned: Pins
-    exclude: Pins
     states: RecordStore | None
     clock: Callable[[], float]
     budget_setting: str | None
@@ -69,12 +61,8 @@ class NativeSelector:
 
     Args:
         config: the settings; default to ``HistoryConfig()``.
-        token_budget: as in ``HistoryConfig``, like ``strategy``, ``coverage`` and ``keep_newest``; each overrides
-            ``config``.
-        strategy: see ``token_budget``.
-        coverage: see ``token_budget``.
-        keep_newest: see ``token_budget``.
-        options: ``NativeOptions``. A function in ``pinned`` or ``exclude`` reads a ``Message``.
+        options: ``NativeOptions``. ``token_budget``, ``strategy``, ``coverage`` and ``keep_newest`` win over those of
+            ``config``. A function in ``pinned`` or ``exclude`` reads a ``Message``.
 
     Attributes:
         threads: the underlying selector, with the view and the costs of each thread.
@@ -90,21 +78,12 @@ class NativeSelector:
     ([{'role': 'user', 'content': 'hello'}], 'passthrough')
     """
 
-    def __init__(
-        self,
-        config: HistoryConfig | None = None,
-        *,
-        token_budget: int | None = None,
-        strategy: Any = None,
-        coverage: float | None = None,
-        keep_newest: int | None = None,
-        **options: Unpack[NativeOptions],
-    ) -> None:
-        config = with_options(
-            config, token_budget=token_budget, strategy=strategy, coverage=coverage, keep_newest=keep_newest
-        )
+    def __init__(self, config: HistoryConfig | None = None, **options: Unpack[NativeOptions]) -> None:
+        rest: dict[str, Any] = {**options}
+        names = ("token_budget", "strategy", "coverage", "keep_newest")
+        config = with_options(config, **{name: rest.pop(name, None) for name in names})
         self.threads: ThreadSelector[Message] = ThreadSelector(
-            lambda message: message, write=lambda _, message: message, config=config, **options
+            lambda message: message, write=lambda _, message: message, config=config, **rest
         )
         self.last_view: HistoryView | None = None
 
@@ -174,8 +153,8 @@ class Hook:
     """The part that all hooks share.
 
     Args:
-        config: the settings; None: ``HistoryConfig()``.
-        options: as in ``NativeSelector``: ``token_budget``, ``strategy``, ``coverage``, ``keep_newest`` and more.
+        config: the settings; default to ``HistoryConfig()``.
+        options: as for ``NativeSelector``: ``token_budget``, ``strategy``, ``coverage``, ``keep_newest`` and more.
 
     Attributes:
         selector: the selector of all conversations.

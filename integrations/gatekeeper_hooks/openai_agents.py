@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agents import FunctionTool
+from agents.run import CallModelData, ModelInputData
 
 from gatekeeper_hooks.native import Hook, tool_text
-
-if TYPE_CHECKING:
-    from agents.run import CallModelData, ModelInputData
 
 
 class GatekeeperInputFilter(Hook):
@@ -19,14 +17,7 @@ class GatekeeperInputFilter(Hook):
 
     It gets no session name, so a list of items belongs to the conversation that it continues. The agent's instructions
     and function tools are counted, too; handoffs and the tools of MCP servers are not: leave room for them with
-    ``HistoryConfig(reserve_tokens=...)``.
-
-    Args:
-        config: the settings; default to ``HistoryConfig()``.
-        options: as for ``NativeSelector``: ``token_budget``, ``strategy``, ``coverage``, ``keep_newest`` and more.
-
-    Attributes:
-        selector: the selector of all conversations.
+    ``HistoryConfig(reserve_tokens=...)``. For the arguments see ``Hook``.
 
     >>> gate = GatekeeperInputFilter(token_budget=4000)
     >>> run_config = RunConfig(call_model_input_filter=gate)  # doctest: +SKIP

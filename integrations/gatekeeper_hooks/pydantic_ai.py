@@ -1,37 +1,53 @@
-"""A capability for Pydantic AI: the run stores the whole history, the model gets what it needs."""
+"""A capability for Pydantic AI: the run stores the whole history, the model gets what it needs.
+
+Messages are read as items in Anthropic's format, and written back::
+
+    request [system, prompt]   ──> system item, user item
+    response [thinking, call]  ──> assistant item
+    request [result, prompt]   ──> user item: a text beside results begins no turn
+
+Each block carries the position of its part, so that only the parts that the selection cuts are replaced. A text has an
+empty source, which no other format knows: so a list without tools is read in the same format.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
 
+from pydantic_ai import RunContext
 from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering
-from pydantic_ai.messages import ModelRequest
+from pydantic_ai.messages import (
+    BinaryContent,
+    CachePoint,
+    ImageUrl,
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    TextContent,
+    TextPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
+from pydantic_ai.models import ModelRequestContext
 
 from gatekeeper_core.pricing.usage import read_usage
 from gatekeeper_hooks.native import Hook, tool_text
-from gatekeeper_hooks.pydantic_ai_messages import read_items, write_message
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Hashable, Sequence
+Item = dict[str, Any]
 
-    from pydantic_ai import RunContext
-    from pydantic_ai.messages import ModelMessage, ModelResponse
-    from pydantic_ai.models import ModelRequestContext
+_TEXTS = frozenset({"text", "speech", "system-prompt", "retry-prompt", "retry-feedback"})
+"""Parts whose content is what the model reads; others are counted, and sent as they are."""
 
 
 class GatekeeperHistoryProcessor(Hook, AbstractCapability[Any]):
     """A history processor for ``Agent(capabilities=[...])`` that changes the request, not the stored history.
 
     It runs after all other capabilities, before each request to the model. The thread is the conversation of the run;
-    the instructions and tools of the request are counted beside the messages.
-
-    Args:
-        config: the settings; default to ``HistoryConfig()``.
-        options: as for ``NativeSelector``: ``token_budget``, ``strategy``, ``coverage``, ``keep_newest`` and more.
-
-    Attributes:
-        selector: the selector of all conversations.
+    the instructions and tools of the request are counted beside the messages. For the arguments see ``Hook``.
 
     >>> gate = GatekeeperHistoryProcessor(token_budget=4000)
     >>> agent = Agent("openai:gpt-4o", capabilities=[gate])  # doctest: +SKIP
@@ -95,3 +111,112 @@ class GatekeeperHistoryProcessor(Hook, AbstractCapability[Any]):
         if usage and ctx.conversation_id is not None:
             self.selector.threads.report(usage, thread=ctx.conversation_id)
         return response
+
+
+def read_items(message: ModelMessage, output_tools: Collection[str]) -> list[Item]:
+    """Return the items of a message.
+
+    Pydantic AI merges the next question into the request with the results of ``output_tools``, which end a run; there
+    it begins a turn.
+    """
+    parts: Sequence[Any] = message.parts
+    tools = [part.tool_name for part in parts if _is_result(part)]
+    prompts = "results" if tools and not any(name in output_tools for name in tools) else "prompts"
+
+    def kind_of(numbered: tuple[int, Any]) -> str:
+        part = numbered[1]
+        if isinstance(message, ModelResponse):
+            return "assistant"
+        return prompts if part.part_kind in ("user-prompt", "speech") else "results" if _is_result(part) else "system"
+
+    items = []
+    for kind, group in groupby(enumerate(parts), kind_of):
+        blocks = [{**block, "part": at} for at, part in group for block in read_part(part)]
+        items.append({"role": kind if kind in ("assistant", "system") else "user", "content": blocks})
+    return items
+
+
+def write_message(message: ModelMessage, read: Sequence[Item], sent: Sequence[Item]) -> ModelMessage | None:
+    """Return what is sent of a message: the message where nothing changed, None where nothing remains.
+
+    ``sent`` has those of its items that are sent, some in another form, or the summary of folded rounds.
+    """
+    if [*map(id, sent)] == [*map(id, read)]:
+        return message
+    if summary := next((item for item in sent if isinstance(item["content"], str)), None):
+        text = summary["content"]
+        return ModelRequest([UserPromptPart(text)]) if summary["role"] == "user" else ModelResponse([TextPart(text)])
+    unchanged = {id(block) for item in read for block in item["content"]}
+    given: Sequence[Any] = message.parts
+    parts: dict[int, Any] = {}
+    for block in (block for item in sent for block in item["content"]):
+        at, inner = block["part"], block["content"] if block["type"] == "tool_result" else [block]
+        part, text = given[at], next((each["text"] for each in inner if each["type"] == "text"), None)
+        if id(block) in unchanged or text is None:
+            parts.setdefault(at, part)
+        elif part.part_kind in ("text", "speech"):  # a new part: by the id of the old one a provider takes its own copy
+            parts[at] = UserPromptPart(text) if message.kind == "request" else TextPart(text)
+        else:
+            beside: Any = _beside_text(part)
+            parts[at] = replace(part, content=[text, *beside] if beside else text)
+    kept: Any = [parts[at] for at in sorted(parts)]
+    return replace(message, parts=kept) if kept else None
+
+
+def read_part(part: Any) -> list[Item]:
+    """Return the blocks of a part: its text, and a block for each file."""
+    match part.part_kind:
+        case "tool-call":
+            return [{"type": "tool_use", "id": part.tool_call_id, "name": part.tool_name, "input": part.args}]
+        case "tool-return":
+            text = part.model_response_str(wrap_if_error=False)
+            # The framework reads what its own tools returned: it is counted, never cut.
+            block = {"type": part.tool_kind, "content": text} if part.tool_kind else _text(text)
+            files = [*map(_file, _beside_text(part))]
+            return [{"type": "tool_result", "tool_use_id": part.tool_call_id, "content": [block, *files]}]
+        case "retry-prompt" if part.tool_name:
+            block = _text(part.model_response())
+            return [{"type": "tool_result", "tool_use_id": part.tool_call_id, "content": [block]}]
+        case "thinking" if part.signature or part.id:  # what the provider checks
+            return [{"type": "thinking", "thinking": part.content, "signature": part.signature or part.id}]
+        case "compaction":
+            return [{"type": "compaction", "content": part.content or ""}]
+        case "file":
+            return [_file(part.content)]
+        case "user-prompt":
+            content = [part.content] if isinstance(part.content, str) else part.content
+            texts = (one if isinstance(one, str) else one.content for one in content if _is_text(one))
+            return [_text("\n".join(texts)), *map(_file, _beside_text(part))]
+    content = getattr(part, "content", "")
+    if isinstance(content, str) and part.part_kind in _TEXTS:
+        return [_text(content)]
+    return [{"type": part.part_kind, "content": str(content)}]
+
+
+def _text(text: str) -> Item:
+    return {"type": "text", "text": text, "source": {}}
+
+
+def _is_result(part: Any) -> bool:
+    return part.part_kind == "tool-return" or (part.part_kind == "retry-prompt" and part.tool_name is not None)
+
+
+def _is_text(content: object) -> bool:
+    return isinstance(content, (str, TextContent))
+
+
+def _beside_text(part: Any) -> list[Any]:
+    """Return the files of a part, and the cache marks between them."""
+    if isinstance(part, ToolReturnPart):
+        return list(part.files)
+    if isinstance(part, UserPromptPart) and not isinstance(part.content, str):
+        return [content for content in part.content if not _is_text(content)]
+    return []
+
+
+def _file(content: Any) -> Item:
+    if isinstance(content, CachePoint):
+        return {"type": "cache_point"}
+    is_binary = isinstance(content, BinaryContent)
+    is_image = content.is_image if is_binary else isinstance(content, ImageUrl)
+    return {"type": "image" if is_image else "document", "source": {"data": content.data if is_binary else None}}

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from gatekeeper_mcp.logs import LogSearch
 from gatekeeper_mcp.search import ChatHit, ChatHits, ChatSearch
-from gatekeeper_mcp.sqlite import SQLiteIndex, delete_indexes
-from gatekeeper_mcp.stores import index_of
+from gatekeeper_mcp.sqlite import SQLiteIndex, delete_indexes, index_of
 from gatekeeper_mcp.threads import UserThreads, assign_thread
 
 __all__ = [

@@ -11,17 +11,13 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from threading import Lock
-from typing import TYPE_CHECKING
 
+from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.sqlite import InMemoryStore
-from gatekeeper_formats import conversation_files, readable_conversations
+from gatekeeper_formats import Conversation, conversation_files, readable_conversations
 from gatekeeper_mcp.search import ChatHits, ChatSearch, check_search
 from gatekeeper_mcp.sqlite import SQLiteIndex
 from gatekeeper_mcp.threads import UserThreads
-
-if TYPE_CHECKING:
-    from gatekeeper_core.messages import Message
-    from gatekeeper_formats import Conversation
 
 _TENANT = "logs"
 

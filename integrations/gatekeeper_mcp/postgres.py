@@ -18,16 +18,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.storage.codec import decode_text, encode_text
-from gatekeeper_mcp.search import K1, B, ChatIndex, Frequencies, IndexedThread, ThreadUpdate, TurnPlace, scope_of
+from gatekeeper_core.storage.tables import Transaction
+from gatekeeper_mcp.search import K1, B, ChatIndex, Frequencies, IndexedThread, Place, ThreadUpdate, scope_of
+from gatekeeper_mcp.threads import UserThreads
 from gatekeeper_postgres import PostgresStore
-
-if TYPE_CHECKING:
-    from gatekeeper_core.storage.tables import Transaction
-    from gatekeeper_mcp.threads import UserThreads
 
 PARTITIONS = 16
 """Partitions of each table. Source: ours; their number cannot grow later, and a small database bears 16."""
@@ -153,12 +150,12 @@ class PostgresIndex(ChatIndex):
             rows = transaction.rows(counts, *self._key, list(ids))
         return Frequencies(turns, {ids[term]: count for term, count in rows}, length / (turns or 1))
 
-    def _ranked(self, terms: Sequence[str], frequencies: Frequencies, limit: int) -> Sequence[TurnPlace]:
+    def _ranked(self, terms: Sequence[str], frequencies: Frequencies, limit: int) -> Sequence[Place]:
         ids = list(map(self._term, terms))
         idf = list(map(frequencies.idf, terms))
         with self._store._reading() as transaction:
             rows = transaction.rows(_RANK, ids, idf, *self._key, frequencies.mean_length, limit)
-        return [TurnPlace(decode_text(thread), start, stop) for thread, start, stop in rows]
+        return [(decode_text(thread), start, stop) for thread, start, stop in rows]
 
     def _writing(self) -> AbstractContextManager[Transaction]:
         return self._store._writing(self.threads.tenant, b"search", self._scope)

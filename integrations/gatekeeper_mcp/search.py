@@ -19,20 +19,20 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 from gatekeeper_core.errors import ConfigError, check_str
-from gatekeeper_core.messages import Turn, group_turns
+from gatekeeper_core.messages import Message, Turn, group_turns
 from gatekeeper_core.selection.anchors import count_terms, extract_anchors, query_terms, term_weight, terms_in
 from gatekeeper_core.selection.retrieval import Query
 from gatekeeper_core.selection.trimming import Excerpt, Sentences, Trimmer
 from gatekeeper_core.storage.codec import encode_text
 from gatekeeper_core.token_estimate import TokenEstimator
 from gatekeeper_core.tokens import check_tokens
+from gatekeeper_mcp.threads import UserThreads
 
-if TYPE_CHECKING:
-    from gatekeeper_core.messages import Message
-    from gatekeeper_mcp.threads import UserThreads
+Place: TypeAlias = tuple[str, int, int]
+"""The place of a turn: its thread, its first message, and the one after its last."""
 
 MAX_HITS = 20
 """Hits of one search at most. Source: ours; with 200 tokens each, what an agent reads at once."""
@@ -133,26 +133,12 @@ class ThreadUpdate(NamedTuple):
         return IndexedThread(self.last_seq, self.turns[-1].start if self.turns else self.from_seq)
 
 
-class TurnPlace(NamedTuple):
-    """The place of a turn: its thread, its first message, and the one after its last."""
-
-    thread: str
-    start: int
-    stop: int
-
-
 class Frequencies(NamedTuple):
-    """Counts of indexed turns.
-
-    Attributes:
-        turns: number of turns.
-        by_term: number of turns with a term; terms without turns are missing.
-        mean_length: the mean number of terms of a turn, where the database does not rank by its own.
-    """
+    """Counts of indexed turns."""
 
     turns: int
-    by_term: Mapping[str, int]
-    mean_length: float = 0.0
+    by_term: Mapping[str, int]  # number of turns with a term; terms without turns are missing
+    mean_length: float = 0.0  # of a turn in terms, where the database does not rank by its own
 
     def idf(self, term: str) -> float:
         """Return the inverse document frequency of a term.
@@ -253,8 +239,7 @@ class ChatIndex(ChatSearch):
         self._remove(threads)
 
     @abstractmethod
-    def _remove(self, threads: Sequence[str]) -> None:
-        """Remove threads and their terms."""
+    def _remove(self, threads: Sequence[str]) -> None: ...
 
     @abstractmethod
     def _indexed(self) -> dict[str, IndexedThread]:
@@ -269,7 +254,7 @@ class ChatIndex(ChatSearch):
         """Return in how many turns terms occur."""
 
     @abstractmethod
-    def _ranked(self, terms: Sequence[str], frequencies: Frequencies, limit: int) -> Sequence[TurnPlace]:
+    def _ranked(self, terms: Sequence[str], frequencies: Frequencies, limit: int) -> Sequence[Place]:
         """Return the turns with the highest BM25 scores, best first; of equal ones, in any fixed order."""
 
     def _read_turns(self, thread: str, from_seq: int, limit: int) -> ThreadUpdate:
@@ -280,19 +265,19 @@ class ChatIndex(ChatSearch):
         ]
         return ThreadUpdate(thread, from_seq, from_seq + len(messages) - 1, tuple(turns))
 
-    def _hits(self, query: Query, ranked: Sequence[TurnPlace]) -> Iterator[ChatHit]:
+    def _hits(self, query: Query, ranked: Sequence[Place]) -> Iterator[ChatHit]:
         trimmer, count = Trimmer(query, sentences=self._sentences), self._sentences.count
         words = [(anchor.term, anchor.text) for anchor in query.anchors if anchor.term in query.idf]
-        for place in ranked:
-            messages = self.threads.read(place.thread, from_seq=place.start, limit=place.stop - place.start)
+        for thread, start, stop in ranked:
+            messages = self.threads.read(thread, from_seq=start, limit=stop - start)
             for turn in group_turns(messages)[:1]:
                 user, assistant = turn.user_text, turn.assistant_text
                 full = Excerpt(user, assistant, count(user), count(assistant))
                 part = full if full.tokens <= EXCERPT_TOKENS else trimmer.tight(full, budget_tokens=EXCERPT_TOKENS)
                 terms, date = terms_in(_text(turn)), turn.created_at
                 yield ChatHit(
-                    place.thread,
-                    place.start,
+                    thread,
+                    start,
                     date.date().isoformat() if date else None,
                     tuple(dict.fromkeys(word for term, word in words if term in terms)),
                     part.user if part else "",

@@ -14,28 +14,19 @@ from threading import Lock
 from typing import Annotated
 
 from gatekeeper_core import __version__
+from gatekeeper_core.arguments import needs_extra
 from gatekeeper_core.context.history.reading import read_history
-from gatekeeper_core.context.history.recall import (
-    NOTHING_EARLIER,
-    RECALL_BUDGET_TOKENS,
-    RECALL_TOOL_NAME,
-    recall_turns,
-)
+from gatekeeper_core.context.history.recall import NOTHING_EARLIER, RECALL_BUDGET_TOKENS, RECALL_TOOL_NAME, recall_turns
 from gatekeeper_core.errors import GatekeeperError
 from gatekeeper_core.fences import fence, spoilt
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_mcp.search import MAX_HITS, ChatHit, ChatHits, ChatSearch
 
-try:
+with needs_extra("mcp", "mcp", "pydantic", name=__name__):
     from mcp.server.mcpserver import MCPServer
     from mcp.server.mcpserver.exceptions import ToolError
     from mcp.types import CallToolResult, TextContent, ToolAnnotations
     from pydantic import Field
-except ModuleNotFoundError as error:
-    if (error.name or "").partition(".")[0] not in ("mcp", "pydantic"):
-        raise
-    needed = f'gatekeeper_mcp.server needs {error.name}: pip install "context-gatekeeper[mcp]"'
-    raise ImportError(needed, name=error.name) from error
 
 SEARCH_TOOL_NAME = "search_chats"
 """The name of the tool that searches all chats."""
@@ -75,12 +66,7 @@ class RecalledTurns:
 
 
 class ChatTools:
-    """The tools over the chats of one user, as an MCP server calls them.
-
-    Args:
-        searches: searches over the user's chats; hits of several are interleaved.
-        thread: id of the default chat of a call; with None each call must name one.
-    """
+    """The tools over the chats of one user, as an MCP server calls them; hits of several searches are interleaved."""
 
     def __init__(self, searches: Sequence[ChatSearch], *, thread: str | None = None) -> None:
         self._searches = tuple(searches)

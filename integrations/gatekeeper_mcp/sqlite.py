@@ -22,9 +22,11 @@ from typing import TYPE_CHECKING
 
 from gatekeeper_core.errors import StorageError
 from gatekeeper_core.storage.codec import decode_text, encode_text
-from gatekeeper_mcp.search import ChatIndex, Frequencies, IndexedThread, ThreadUpdate, TurnPlace, scope_of
+from gatekeeper_core.storage.sqlite import SQLiteStore
+from gatekeeper_mcp.search import ChatIndex, Frequencies, IndexedThread, Place, ThreadUpdate, scope_of
 
 if TYPE_CHECKING:
+    from gatekeeper_mcp.postgres import PostgresIndex
     from gatekeeper_mcp.threads import UserThreads
 
 _VERSION = 1
@@ -56,6 +58,16 @@ def index_file(store_file: str, threads: UserThreads) -> str:
     'chats.db.search/6474ed09d7cdbbb78c5058107fac7388.db'
     """
     return os.path.join(f"{store_file}{_FOLDER}", f"{scope_of(threads).hex()}.db")
+
+
+def index_of(threads: UserThreads) -> SQLiteIndex | PostgresIndex:
+    """Return the index of threads: in PostgreSQL if their store is, else in SQLite, next to the file or in memory."""
+    if threads.store.backend == "postgres":
+        from gatekeeper_mcp.postgres import PostgresIndex  # which needs the extra that the store has needed
+
+        return PostgresIndex(threads)
+    store = threads.store
+    return SQLiteIndex(threads, index_file(store.path, threads) if isinstance(store, SQLiteStore) else None)
 
 
 def delete_indexes(store_file: str) -> None:
@@ -148,14 +160,14 @@ class SQLiteIndex(ChatIndex):
                 counts.update(self._connection.execute(query, some))
         return Frequencies(turns, counts)
 
-    def _ranked(self, terms: Sequence[str], frequencies: Frequencies, limit: int) -> Sequence[TurnPlace]:  # noqa: ARG002
+    def _ranked(self, terms: Sequence[str], frequencies: Frequencies, limit: int) -> Sequence[Place]:  # noqa: ARG002
         # A quoted string is a term and nothing else, whatever it holds.
         match = " OR ".join('"{}"'.format(term.replace('"', '""')) for term in terms)
         best = "SELECT rowid AS place, stop, rank AS score FROM turns WHERE turns MATCH ? ORDER BY rank LIMIT ?"
         query = f"SELECT thread, place, stop FROM ({best}) JOIN threads ON number = place >> ? ORDER BY score"  # noqa: S608
         with self._lock, self._typed_errors():
             rows = self._connection.execute(query, [match, limit, _SEQ_BITS]).fetchall()
-        return [TurnPlace(decode_text(thread), place & (2**_SEQ_BITS - 1), stop) for thread, place, stop in rows]
+        return [(decode_text(thread), place & (2**_SEQ_BITS - 1), stop) for thread, place, stop in rows]
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:

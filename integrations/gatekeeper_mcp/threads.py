@@ -7,15 +7,13 @@ thread, which goes when the thread is forgotten.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from gatekeeper_core.errors import ConfigError, check_str
+from gatekeeper_core.messages import Message
+from gatekeeper_core.storage.base import RecordStore
 from gatekeeper_core.storage.codec import decode_text, encode_text
-
-if TYPE_CHECKING:
-    from gatekeeper_core.messages import Message
-    from gatekeeper_core.storage.base import RecordStore
-    from gatekeeper_core.storage.tables import TableStore
+from gatekeeper_core.storage.tables import TableStore
 
 OWNER_KIND = "owner"
 """The kind of the record that names the user of a thread."""

@@ -5,7 +5,6 @@ The extra ``otel`` brings OpenTelemetry's API; the SDK and the exporters are the
 
 from __future__ import annotations
 
-from gatekeeper_otel.instrumentation import Instrumentation, instrument
-from gatekeeper_otel.observing import OpenTelemetryObserver
+from gatekeeper_otel.observing import Instrumentation, OpenTelemetryObserver, instrument
 
 __all__ = ["Instrumentation", "OpenTelemetryObserver", "instrument"]

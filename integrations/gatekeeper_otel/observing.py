@@ -18,18 +18,13 @@ Facts hold no text, and nothing else goes into a span: of an error its type, no 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from threading import Lock
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-try:
-    from opentelemetry import context, metrics, trace
-except ModuleNotFoundError as error:
-    if (error.name or "").partition(".")[0] != "opentelemetry":
-        raise
-    needed = 'gatekeeper_otel needs opentelemetry-api: pip install "context-gatekeeper[otel]"'
-    raise ImportError(needed, name=error.name) from error
-
 from gatekeeper_core import __version__
+from gatekeeper_core.arguments import needs_extra, with_suggestions
+from gatekeeper_core.errors import check_type
 from gatekeeper_core.events import (
     BUILD,
     COMPRESSION,
@@ -42,13 +37,15 @@ from gatekeeper_core.events import (
     USAGE,
     Event,
 )
+from gatekeeper_core.observation import Ended, add_observer, remove_observer
+
+with needs_extra("otel", "opentelemetry", name="gatekeeper_otel"):
+    from opentelemetry import context, metrics, trace
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import Histogram, Meter, MeterProvider
     from opentelemetry.trace import TracerProvider
     from opentelemetry.util.types import Attributes, AttributeValue
-
-    from gatekeeper_core.observation import Ended
 
 _NAME = "gatekeeper"
 _SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
@@ -85,13 +82,7 @@ Source: opentelemetry-semantic-conventions 0.66b2. They have no attribute for mo
 
 
 class OpenTelemetryObserver:
-    """An observer for ``add_observer``; :func:`gatekeeper_otel.instrument` makes and adds one.
-
-    Args:
-        tracer_provider: makes the spans; None: the global one.
-        meter_provider: makes the metrics; None: the global one.
-        conversation_ids: whether spans name the thread.
-    """
+    """An observer for ``add_observer``; :func:`gatekeeper_otel.instrument` makes and adds one from its arguments."""
 
     def __init__(
         self,
@@ -203,3 +194,61 @@ def _chosen(facts: Mapping[str, Any], *names: str) -> dict[str, AttributeValue]:
 
 def _error_type(outcome: str) -> dict[str, AttributeValue]:
     return {} if outcome == "ok" else {"error.type": outcome}
+
+
+class Instrumentation:
+    """A handle on the instrumentation, which as a context manager turns it off at its end."""
+
+    def __init__(self, observer: OpenTelemetryObserver) -> None:
+        self._observer = observer
+
+    def __enter__(self) -> Instrumentation:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        """Turn it off; running stages still end their spans."""
+        remove_observer(self._observer)
+
+
+_lock = Lock()
+_current: Instrumentation | None = None
+
+
+@with_suggestions()
+def instrument(
+    *,
+    tracer_provider: TracerProvider | None = None,
+    meter_provider: MeterProvider | None = None,
+    conversation_ids: bool = False,
+) -> Instrumentation:
+    """Emit spans and metrics of everything that the gatekeeper does in this process from now on, in any framework.
+
+    A second call, with other providers perhaps, replaces the first: nothing is reported twice.
+
+    Args:
+        tracer_provider: creates the spans; defaults to the global one, even if that is set later.
+        meter_provider: creates the metrics; defaults to the global one, likewise.
+        conversation_ids: whether spans name the thread (``gen_ai.conversation.id``). An id may identify a person.
+
+    Raises:
+        TypeError: ``conversation_ids`` is not a bool.
+
+    >>> with instrument():
+    ...     from gatekeeper_core import ContextGatekeeper
+    ...     ContextGatekeeper().select("hello")
+    []
+    """
+    global _current  # as the list of observers: one for the process
+    check_type("conversation_ids", conversation_ids, bool)
+    observer = OpenTelemetryObserver(
+        tracer_provider=tracer_provider, meter_provider=meter_provider, conversation_ids=conversation_ids
+    )
+    with _lock:
+        if _current is not None:
+            _current.stop()
+        _current = Instrumentation(observer)
+        add_observer(observer)
+        return _current

@@ -40,19 +40,12 @@ WHERE nspname = ? AND relname = 'memories' AND attname = 'embedding' AND NOT att
 
 
 class SchemaState(NamedTuple):
-    """The tables that a database has.
+    """The tables that a database has."""
 
-    Attributes:
-        version: number of migrations applied to its tables; 0 if there are none.
-        exists: whether the PostgreSQL schema is there, with tables or without.
-        vectors: the type of vectors, where pgvector is installed and new enough.
-        has_embeddings: whether the table of memories has room for them.
-    """
-
-    version: int
-    exists: bool
-    vectors: VectorType | None
-    has_embeddings: bool
+    version: int  # number of migrations applied to its tables; 0 without any
+    exists: bool  # whether the PostgreSQL schema is there, with tables or without
+    vectors: VectorType | None  # where pgvector is installed and new enough
+    has_embeddings: bool  # whether the table of memories has room for them
 
 
 def check_schema_name(schema: object) -> str:

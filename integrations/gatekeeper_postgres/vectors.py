@@ -30,13 +30,9 @@ _MAX_HALFVEC_INDEX = 4_000
 
 
 class VectorType(NamedTuple):
-    """The schema with the extension's type and operators.
+    """The schema with the extension's type and operators."""
 
-    Attributes:
-        schema: the PostgreSQL schema, quoted.
-    """
-
-    schema: str
+    schema: str  # quoted
 
     @property
     def name(self) -> str:

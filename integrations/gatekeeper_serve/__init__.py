@@ -6,14 +6,10 @@ A client only changes its base URL. The proxy speaks OpenAI Chat Completions, Op
 
 from __future__ import annotations
 
-try:
-    from gatekeeper_serve.app import create_app
-except ModuleNotFoundError as error:
-    packages = ("anyio", "httpx", "jinja2", "markupsafe", "starlette")
-    if (error.name or "").partition(".")[0] not in packages:
-        raise
-    needed = 'gatekeeper_serve needs an extra: pip install "context-gatekeeper[serve]"'
-    raise ImportError(needed, name=error.name) from error
+from gatekeeper_core.arguments import needs_extra
 from gatekeeper_serve.settings import ServeSettings
+
+with needs_extra("serve", "anyio", "httpx", "jinja2", "markupsafe", "starlette", name=__name__):
+    from gatekeeper_serve.app import create_app
 
 __all__ = ["ServeSettings", "create_app"]

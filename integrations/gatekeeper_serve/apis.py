@@ -34,17 +34,11 @@ def _anthropic_error(status: int, reason: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A provider, as far as a request shows which one it is meant for.
+    """A provider, as far as a request shows which one it is meant for."""
 
-    Attributes:
-        name: also a prefix of paths that names it: ``/anthropic/v1/messages``.
-        setting: its address in ``ServeSettings``.
-        error: returns the body of an error from a status and a reason.
-    """
-
-    name: str
-    setting: str
-    error: Callable[[int, str], dict[str, Any]]
+    name: str  # also a prefix of paths that names it: ``/anthropic/v1/messages``
+    setting: str  # its address in ``ServeSettings``
+    error: Callable[[int, str], dict[str, Any]]  # returns the body of an error from a status and a reason
 
     def root(self, settings: ServeSettings) -> str:
         """Return the address in front of what follows ``/v1``."""
@@ -55,25 +49,15 @@ class Provider:
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """One way to call a model.
+    """One way to call a model."""
 
-    Attributes:
-        name: name for pages and headers.
-        provider: owner of the API.
-        path: path after ``/v1``.
-        items: field with the conversation.
-        format: format of the items.
-        fixed: other fields that count towards the budget.
-        stored: fields by which the provider adds the conversation's beginning, so that the list is only its end.
-    """
-
-    name: str
+    name: str  # for pages and headers
     provider: Provider
-    path: str
-    items: str
-    format: Format
-    fixed: tuple[str, ...]
-    stored: tuple[str, ...] = ()
+    path: str  # after ``/v1``
+    items: str  # the field with the conversation
+    format: Format  # of the items
+    fixed: tuple[str, ...]  # other fields that count towards the budget
+    stored: tuple[str, ...] = ()  # by which the provider adds the conversation's beginning: the list is only its end
 
 
 OPENAI = Provider("openai", "openai_url", _openai_error)
@@ -95,17 +79,11 @@ APIS = (
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The upstream's side of a request.
-
-    Attributes:
-        provider: the upstream provider.
-        url: upstream URL, without the query.
-        api: API of the conversation to select from; None passes the request on unchanged.
-    """
+    """The upstream's side of a request."""
 
     provider: Provider
-    url: str
-    api: Api | None = None
+    url: str  # without the query
+    api: Api | None = None  # of the conversation to select from; None passes the request on unchanged
 
     def error(self, status: int, reason: str) -> bytes:
         """Return the body of an error in the provider's form."""

@@ -17,8 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from gatekeeper_cli.texts import ENGLISH, Texts
 from gatekeeper_serve.gate import Gate
-from gatekeeper_serve.metrics import collected_metrics
-from gatekeeper_serve.pages import Pages
+from gatekeeper_serve.pages import Pages, collected_metrics
 from gatekeeper_serve.proxy import Proxy, error_response, route_of
 from gatekeeper_serve.settings import LOOPBACK, ServeSettings
 
@@ -54,12 +53,7 @@ def create_app(settings: ServeSettings | None = None, *, texts: Texts = ENGLISH)
 
 
 class TokenMiddleware:
-    """A door that asks for the token, if there is one: in our header, for pages also as the password of a browser.
-
-    Args:
-        app: what is behind it.
-        settings: of the proxy.
-    """
+    """A door that asks for the token, if there is one: in our header, for pages also as the password of a browser."""
 
     def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
         self._app = app

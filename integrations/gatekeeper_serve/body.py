@@ -12,17 +12,10 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 
 
 class JsonBody:
-    """A JSON object with the place of each of its values, and of each item of one list.
-
-    Args:
-        body: UTF-8.
-        field: the name of the list.
-
-    Attributes:
-        values: the object, parsed.
+    """A JSON object with the place of each of its values, and of each item of the list in one field.
 
     Raises:
-        ValueError: ``body`` is not a JSON object.
+        ValueError: ``body`` is not a JSON object in UTF-8.
         RecursionError: it is nested too deeply.
 
     >>> body = JsonBody(b'{"n": 1e0, "list": [{"a": 1}, {"b":2.0}, 3]}', "list")

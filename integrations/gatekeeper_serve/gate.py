@@ -9,22 +9,19 @@ from dataclasses import dataclass
 from os.path import basename
 from threading import Lock
 from traceback import walk_tb
-from typing import TYPE_CHECKING
 
 from gatekeeper_core.context.history.reading import read_history
+from gatekeeper_core.context.history.strategies import HistoryConfig
+from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.errors import MessageFormatError
+from gatekeeper_core.messages import Turn
+from gatekeeper_core.native.reading import NativeMessages
 from gatekeeper_core.pricing.prices import prices_of_model
 from gatekeeper_hooks.native import NativeCall, NativeSelector
+from gatekeeper_serve.apis import Api
 from gatekeeper_serve.body import JsonBody
 from gatekeeper_serve.reading import GrowingLists
-
-if TYPE_CHECKING:
-    from gatekeeper_core.context.history.strategies import HistoryConfig
-    from gatekeeper_core.context.history.view import HistoryView
-    from gatekeeper_core.messages import Turn
-    from gatekeeper_core.native.reading import NativeMessages
-    from gatekeeper_serve.apis import Api
-    from gatekeeper_serve.usage import UsageReader
+from gatekeeper_serve.usage import UsageReader
 
 _log = logging.getLogger("gatekeeper.serve")
 _log.addHandler(logging.NullHandler())
@@ -32,27 +29,16 @@ _log.addHandler(logging.NullHandler())
 
 @dataclass(frozen=True, slots=True)
 class LiveThread:
-    """A conversation after its latest request.
+    """A conversation after its latest request."""
 
-    Attributes:
-        id: id for URLs and headers.
-        name: name in the selector.
-        tenant: tenant of the conversation.
-        api: the API that the client speaks.
-        model: as the request names it.
-        calls: number of requests so far.
-        view: turns sent, and why.
-        native: the conversation that the client sent.
-    """
-
-    id: str
-    name: Hashable
+    id: str  # for URLs and headers
+    name: Hashable  # in the selector
     tenant: str
     api: Api
-    model: str
-    calls: int
+    model: str  # as the request names it
+    calls: int  # number of requests so far
     view: HistoryView
-    native: NativeMessages
+    native: NativeMessages  # what the client sent
 
     @property
     def is_priced(self) -> bool:
@@ -82,25 +68,15 @@ class LiveThread:
 
 @dataclass(frozen=True, slots=True)
 class Gated:
-    """A request ready to send.
+    """A request ready to send."""
 
-    Attributes:
-        body: the body to send; the client's own bytes if nothing is left out.
-        headers: facts for the response: counts and fixed words, never text.
-        thread: the conversation, or None if the body is unchanged.
-    """
-
-    body: bytes
-    headers: Mapping[str, str]
-    thread: LiveThread | None = None
+    body: bytes  # the client's own bytes if nothing is left out
+    headers: Mapping[str, str]  # facts for the response: counts and fixed words, never text
+    thread: LiveThread | None = None  # None if the body could not be read
 
 
 class Gate:
-    """The selection for all threads of the proxy; thread-safe.
-
-    Args:
-        history: settings of the selection.
-    """
+    """The selection for all threads of the proxy; thread-safe."""
 
     def __init__(self, history: HistoryConfig) -> None:
         self._selector = NativeSelector(history, budget_setting="--budget")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, Response
@@ -10,13 +11,11 @@ from starlette.routing import Route
 
 from gatekeeper_cli.explanation import shown_dollars
 from gatekeeper_cli.html.pages import explanation_page, page_policy, threads_page
+from gatekeeper_cli.texts import Texts
 from gatekeeper_cli.topics import spans
-from gatekeeper_serve.metrics import PIP_LINE, Metrics
+from gatekeeper_serve.gate import Gate, LiveThread
 
-if TYPE_CHECKING:
-    from gatekeeper_cli.texts import Texts
-    from gatekeeper_serve.gate import Gate, LiveThread
-
+_PIP_LINE = 'pip install "context-gatekeeper[metrics]"'
 _HEADERS = {
     "content-security-policy": f"{page_policy()}; frame-ancestors 'none'",
     "cache-control": "no-store",
@@ -26,17 +25,9 @@ _HEADERS = {
 
 
 class Pages:
-    """The pages, over the threads of a gate. They show text of conversations, and no key.
+    """The pages, over the threads of a gate. They show text of conversations, and no key."""
 
-    Args:
-        gate: has the threads.
-        texts: of the pages' language.
-
-    Attributes:
-        metrics: writes them out; None: their extra is not installed.
-    """
-
-    metrics: Metrics | None = None
+    metrics: Callable[[], bytes] | None = None  # None: their extra is not installed
 
     def __init__(self, gate: Gate, texts: Texts) -> None:
         self._gate = gate
@@ -58,7 +49,7 @@ class Pages:
     def prometheus(self, _: Request) -> Response:
         """Return the metrics."""
         if self.metrics is None:
-            return PlainTextResponse(f"The metrics need an extra: {PIP_LINE}\n", 404)
+            return PlainTextResponse(f"The metrics need an extra: {_PIP_LINE}\n", 404)
         return Response(self.metrics(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
     def index(self, _: Request) -> Response:
@@ -78,6 +69,28 @@ class Pages:
             view.selection, thread.past(), decision=None, name=name, texts=texts, notes=_notes(thread, texts), sent=sent
         )
         return HTMLResponse(page, headers=_HEADERS)
+
+
+@contextmanager
+def collected_metrics() -> Iterator[Callable[[], bytes] | None]:
+    """Collect metrics while the context lasts; give what writes them for Prometheus, None without the extra."""
+    try:
+        from opentelemetry.exporter.prometheus import PrometheusMetricReader
+        from opentelemetry.sdk.metrics import MeterProvider
+        from prometheus_client import generate_latest
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("opentelemetry", "prometheus_client"):
+            raise
+        yield None
+        return
+    from gatekeeper_otel import instrument
+
+    provider = MeterProvider([PrometheusMetricReader()], shutdown_on_exit=False)
+    try:
+        with instrument(meter_provider=provider):
+            yield generate_latest
+    finally:
+        provider.shutdown()
 
 
 def _row(thread: LiveThread) -> dict[str, str]:

@@ -46,15 +46,7 @@ RawHeaders = list[tuple[bytes, bytes]]
 
 
 class Proxy:
-    """An ASGI application that forwards every request.
-
-    Args:
-        settings: upstream URLs and limits.
-        gate: selects what is sent.
-
-    Attributes:
-        client: client of the upstream; set while the application runs.
-    """
+    """An ASGI application that forwards every request."""
 
     def __init__(self, settings: ServeSettings, gate: Gate) -> None:
         self._settings = settings

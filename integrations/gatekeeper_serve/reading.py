@@ -16,21 +16,13 @@ class GrowingLists:
 
     A list goes on with the one that it begins with, if both have the same first message of the user. Nobody may change
     an item once it is read.
-
-    Args:
-        max_lists: most lists at once.
     """
 
     def __init__(self, max_lists: int) -> None:
         self._lists: LruCache[Hashable, NativeMessages] = LruCache(max_entries=max_lists)
 
     def read(self, items: Sequence[Any], format_: Format, tenant: str) -> NativeMessages:
-        """Return a list, read.
-
-        Args:
-            items: from JSON.
-            format_: of a list that shows none.
-            tenant: whose list it is.
+        """Return a list of a tenant, read; ``format_`` is that of a list that shows none.
 
         Raises:
             MessageFormatError: see ``read_messages``.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import httpx
@@ -18,11 +18,7 @@ _INSIDE = ("response", "message")
 
 
 class UsageReader:
-    """A reader of one response.
-
-    Args:
-        headers: of the response.
-    """
+    """A reader of one response."""
 
     def __init__(self, headers: httpx.Headers) -> None:
         self._headers = {name: headers[name] for name in ("content-type", "content-encoding") if name in headers}
@@ -43,7 +39,8 @@ class UsageReader:
             text = httpx.Response(200, headers=self._headers, content=b"".join(self._chunks)).content.decode()
             is_stream = self._headers.get("content-type", "").startswith("text/event-stream")
             counts: dict[str, Any] = {}
-            for value in _events(text) if is_stream else [json.loads(text)]:
+            events = (line.removeprefix("data:") for line in text.splitlines() if line.startswith("data:"))
+            for value in map(json.loads, (each for each in events if '"usage"' in each) if is_stream else [text]):
                 for part in (value, *(value.get(name) for name in _INSIDE)):
                     reported = part.get("usage") if isinstance(part, Mapping) else None
                     if isinstance(reported, Mapping):  # Anthropic reports the input first, the output last
@@ -51,10 +48,3 @@ class UsageReader:
         except (ValueError, AttributeError, RecursionError, httpx.DecodingError):
             return None
         return read_usage(counts, model=model)
-
-
-def _events(text: str) -> Iterator[Any]:
-    """Yield the data of the events that may report usage."""
-    for line in text.splitlines():
-        if line.startswith("data:") and '"usage"' in line:
-            yield json.loads(line.removeprefix("data:"))

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-try:
-    from tokenizers import Tokenizer
-except ModuleNotFoundError as error:
-    if error.name != "tokenizers":
-        raise
-    needed = 'gatekeeper_tokenizers.huggingface needs tokenizers: pip install "context-gatekeeper[tokenizers]"'
-    raise ImportError(needed, name=error.name) from error
-
-from gatekeeper_core.arguments import with_suggestions
+from gatekeeper_core.arguments import needs_extra, with_suggestions
 from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.tokens import TokenCounter
 
-if TYPE_CHECKING:
-    from gatekeeper_core.tokens import TokenCounter
+with needs_extra("tokenizers", "tokenizers", name=__name__):
+    from tokenizers import Tokenizer
 
 
 @with_suggestions()

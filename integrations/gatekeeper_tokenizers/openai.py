@@ -6,21 +6,13 @@ import os
 import tempfile
 from hashlib import sha1
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-try:
-    import tiktoken
-except ModuleNotFoundError as error:
-    if error.name != "tiktoken":
-        raise
-    needed = 'gatekeeper_tokenizers.openai needs tiktoken: pip install "context-gatekeeper[tiktoken]"'
-    raise ImportError(needed, name=error.name) from error
-
-from gatekeeper_core.arguments import with_suggestions
+from gatekeeper_core.arguments import needs_extra, with_suggestions
 from gatekeeper_core.errors import ConfigError
+from gatekeeper_core.tokens import TokenCounter
 
-if TYPE_CHECKING:
-    from gatekeeper_core.tokens import TokenCounter
+with needs_extra("tiktoken", "tiktoken", name=__name__):
+    import tiktoken
 
 _ADDRESSES = {
     name: f"https://openaipublic.blob.core.windows.net/encodings/{name}.tiktoken"

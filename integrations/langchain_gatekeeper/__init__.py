@@ -8,22 +8,16 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from langchain_gatekeeper.edits import delay_edits
-    from langchain_gatekeeper.memory import GatekeeperChatMemory
-    from langchain_gatekeeper.middleware import GatekeeperMiddleware
-    from langchain_gatekeeper.runnable import GatekeeperSelector, select_messages
-    from langchain_gatekeeper.tools import recall_tool, working_memory_tool
+from gatekeeper_core.arguments import needs_extra
 
-__all__ = [
-    "GatekeeperChatMemory",
-    "GatekeeperMiddleware",
-    "GatekeeperSelector",
-    "delay_edits",
-    "recall_tool",
-    "select_messages",
-    "working_memory_tool",
-]
+if TYPE_CHECKING:
+    from langchain_gatekeeper.edits import delay_edits as delay_edits
+    from langchain_gatekeeper.memory import GatekeeperChatMemory as GatekeeperChatMemory
+    from langchain_gatekeeper.middleware import GatekeeperMiddleware as GatekeeperMiddleware
+    from langchain_gatekeeper.runnable import GatekeeperSelector as GatekeeperSelector
+    from langchain_gatekeeper.runnable import select_messages as select_messages
+    from langchain_gatekeeper.tools import recall_tool as recall_tool
+    from langchain_gatekeeper.tools import working_memory_tool as working_memory_tool
 
 _MODULES = {
     "GatekeeperChatMemory": ("memory", "langchain-classic"),
@@ -34,20 +28,15 @@ _MODULES = {
     "recall_tool": ("tools", "langchain-core"),
     "working_memory_tool": ("tools", "langchain-core"),
 }
-_FRAMEWORK = frozenset({"langchain", "langchain_classic", "langchain_core", "langgraph"})
+__all__ = sorted(_MODULES)  # noqa: PLE0605 - the names are above
 
 
 def __getattr__(name: str) -> object:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module, extra = _MODULES[name]
-    try:
+    with needs_extra(extra, "langchain", "langchain_classic", "langchain_core", "langgraph", name=name):
         return getattr(import_module(f"{__name__}.{module}"), name)
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in _FRAMEWORK:
-            raise
-        needed = f'{name} needs {error.name}: pip install "context-gatekeeper[{extra}]"'
-        raise ImportError(needed, name=error.name) from error
 
 
 def __dir__() -> list[str]:

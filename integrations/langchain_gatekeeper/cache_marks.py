@@ -35,12 +35,8 @@ def marked_request(
 
     Where another middleware, or the user, has the whole request cached (``cache_control`` among its settings), the
     fixed part and the end are theirs. One mark is added only where turns are recalled into the question: what is
-    written behind these is never read again, and nobody else knows where the body ends.
-
-    Args:
-        request: with the messages that are sent.
-        view: the selection.
-        is_system_extended: whether a line will follow the system message.
+    written behind these is never read again, and nobody else knows where the body ends. ``is_system_extended``: a line
+    will follow the system message.
     """
     if not is_anthropic(request.model):
         return request

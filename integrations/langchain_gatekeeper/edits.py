@@ -10,11 +10,11 @@ from __future__ import annotations
 import asyncio
 import copy
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from langchain.agents.middleware.types import AgentMiddleware
+from langchain.agents.middleware.types import AgentMiddleware, AgentState, ModelRequest
 
 from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.caching import LruCache
@@ -23,7 +23,7 @@ from gatekeeper_core.events import EDIT, WINDOW_UNKNOWN
 from gatekeeper_core.messages import Message, messages_digest
 from gatekeeper_core.observation import tell
 from gatekeeper_core.pricing.edits import EditedPrompt, Pieces, choose_edit
-from gatekeeper_core.pricing.prices import UNKNOWN
+from gatekeeper_core.pricing.prices import UNKNOWN, ModelPrices
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, checked_counter, count_message
 from langchain_gatekeeper.messages import opens_with_summary, read_message, usages_of
@@ -31,12 +31,6 @@ from langchain_gatekeeper.models import prices_of, window_of
 from langchain_gatekeeper.requests import Owner, owner_of, schemas_of, system_of, thread_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
-
-    from langchain.agents.middleware.types import AgentState, ModelRequest
-
-    from gatekeeper_core.pricing.prices import ModelPrices
-
     Middleware = AgentMiddleware[AgentState[Any], Any, Any]
 else:
     Middleware = AgentMiddleware  # LangChain 1.0 takes fewer type parameters

@@ -23,10 +23,8 @@ if TYPE_CHECKING:
 def announce(result: Result, *, shadow: bool = False, config: RunnableConfig | None = None) -> None:
     """Send ``gatekeeper_selection``, or ``gatekeeper_context`` of a builder, to the callbacks of the run around it.
 
-    Args:
-        result: the selection, or what was built; its ``facts`` are the data of the event: counts and ids, never text.
-        shadow: whether something else is sent; part of the data.
-        config: the config of the run; None: the one that LangChain carries along.
+    The data are the facts of the result: counts and ids, never text. Without a config it is the one that LangChain
+    carries along.
     """
     manager = get_callback_manager_for_config(ensure_config(config))
     if manager.parent_run_id is not None:

@@ -147,11 +147,10 @@ def write_message(original: BaseMessage, instead: Message) -> BaseMessage:
 
 
 def text_of(value: object) -> str:
-    """Return the text of what a chain was asked.
+    """Return the text of what a chain was asked: a text, a message, a prompt, content blocks or messages.
 
-    Args:
-        value: a text, a message, a prompt, content blocks, or messages, of which the last one by the user counts, else
-            the last. None has no text; anything else reads as ``str`` writes it.
+    Of messages the last one by the user counts, else the last. None has no text; anything else reads as ``str`` writes
+    it.
 
     >>> text_of([HumanMessage("first"), HumanMessage([{"type": "text", "text": "second"}]), AIMessage("answer")])
     'second'
@@ -169,11 +168,7 @@ def text_of(value: object) -> str:
 
 
 def as_messages(value: Any) -> list[BaseMessage]:
-    """Return messages as a new list: what is a message already is the same object, the rest LangChain converts.
-
-    Args:
-        value: messages, tuples, dicts or texts in a list; a prompt; one message or text. LangChain raises on others.
-    """
+    """Return messages as a new list: what is a message already is the same object, the rest LangChain converts."""
     if isinstance(value, (list, tuple)) and all(issubclass(kind, BaseMessage) for kind in {*map(type, value)}):
         return list(value)  # LangChain looks at each of them for much longer
     # A single message or a text can be iterated over as well, and would come apart.
@@ -227,11 +222,7 @@ def _listed(value: object) -> list[Mapping[str, Any]]:
 
 
 def write_built(message: Message, pieces: Sequence[Piece[BaseMessage]]) -> BaseMessage:
-    """Return the message of LangChain for one that is sent.
-
-    Args:
-        message: what is sent.
-        pieces: what it is made of; see ``ThreadRequests``.
+    """Return the message of LangChain for one that is sent; for the pieces it is made of, see ``ThreadRequests``.
 
     >>> write_built(Message("system", "[Related memories]"), [])
     SystemMessage(content='[Related memories]', additional_kwargs={'lc_source': 'gatekeeper'}, response_metadata={})

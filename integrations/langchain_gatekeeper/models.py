@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from gatekeeper_core.pricing.model_names import window_of_model
-from gatekeeper_core.pricing.prices import prices_of_model
+from gatekeeper_core.pricing.prices import ModelPrices, prices_of_model
 
 if TYPE_CHECKING:
     from langchain.agents.middleware.types import ModelRequest
 
     from gatekeeper_core.messages import Provider
-    from gatekeeper_core.pricing.prices import ModelPrices
 
 _PROVIDERS: dict[str, Provider] = {
     "anthropic": "anthropic",

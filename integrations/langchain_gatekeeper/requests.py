@@ -13,7 +13,7 @@ from langchain_core.utils.function_calling import convert_to_openai_tool
 
 from gatekeeper_core.context.history.recall import RECALL_TOOL_NAME, recall_hint
 from gatekeeper_core.context.history.request import HistoryRequest
-from gatekeeper_core.messages import thread_name
+from gatekeeper_core.messages import Provider, thread_name
 from gatekeeper_core.native.calls import compact_json
 from langchain_gatekeeper.cache_marks import marked_request
 from langchain_gatekeeper.messages import opens_with_summary, read_message, same_objects
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.history.selector import ThreadSelector
     from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.context.prompt.adapter import RequestOptions, ThreadRequest, ThreadRequests
-    from gatekeeper_core.messages import Provider
     from gatekeeper_core.pricing.usage import Usage
 
 Owner: TypeAlias = "str | Callable[[Any], str | None]"

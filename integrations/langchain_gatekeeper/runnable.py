@@ -12,7 +12,7 @@ from langchain_core.runnables import Runnable, RunnableConfig
 
 from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.context.history.request import HistoryRequest
-from gatekeeper_core.context.history.strategies import budget_for_window, with_options
+from gatekeeper_core.context.history.strategies import HistoryConfig, budget_for_window, with_options
 from gatekeeper_core.context.prompt.adapter_selection import LastSelections
 from gatekeeper_core.messages import is_answered, thread_name
 from langchain_gatekeeper.cache_marks import marked_messages
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from typing_extensions import Unpack
 
-    from gatekeeper_core.context.history.strategies import HistoryConfig
     from gatekeeper_core.context.history.view import HistoryView
     from gatekeeper_core.storage.base import RecordStore
 

@@ -145,7 +145,7 @@ class Trickle(io.RawIOBase):
 
 
 def values_of(content: bytes, size: int) -> list[Item]:
-    return list(read_values(TextSource(Trickle(content, size))).items)  # type: ignore[arg-type]
+    return list(read_values(TextSource(Trickle(content, size)))[0])  # type: ignore[arg-type]
 
 
 json_scalars = (

@@ -9,25 +9,21 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from gatekeeper_cli import explanation
-from gatekeeper_cli.costs import bill_lines, evenly
+from gatekeeper_cli.costs import CallUse, Reported, TokenUse, bill_lines, evenly
 from gatekeeper_cli.texts import Texts, visible, visible_lines
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from gatekeeper_cli.costs import CallUse, Reported, TokenUse
-    from gatekeeper_cli.topics import Timeline
-    from gatekeeper_core.messages import Turn
-    from gatekeeper_core.selection.result import Decision, Selection
+from gatekeeper_cli.topics import Timeline
+from gatekeeper_core.messages import Turn
+from gatekeeper_core.selection.result import Decision, Selection
 
 GENERATOR = "Context Gatekeeper report"
 """How a page says what made it; a file that says so may be replaced by a newer report."""
@@ -179,7 +175,7 @@ def explanation_page(
         tokens=tokens,
         covered=explanation.readable(selection.covered, query),
         anchors=explanation.readable((*selection.covered, *selection.uncovered), query),
-        budget=explanation.budget_use(selection)._asdict(),
+        budget=explanation.budget_use(selection),
         shown=shown,
         strip=[(at, strip.get(at, "other")) for at in range(len(turns))],
         sent_count=len(all_sent),

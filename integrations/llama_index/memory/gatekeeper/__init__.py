@@ -6,21 +6,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from llama_index.memory.gatekeeper.block import GatekeeperMemoryBlock
-    from llama_index.memory.gatekeeper.buffer import GatekeeperMemoryBuffer
-    from llama_index.memory.gatekeeper.events import GatekeeperContextEvent, GatekeeperSelectionEvent
-    from llama_index.memory.gatekeeper.memory import GatekeeperMemory
-    from llama_index.memory.gatekeeper.tools import recall_tool, working_memory_tool
-
-__all__ = [
-    "GatekeeperContextEvent",
-    "GatekeeperMemory",
-    "GatekeeperMemoryBlock",
-    "GatekeeperMemoryBuffer",
-    "GatekeeperSelectionEvent",
-    "recall_tool",
-    "working_memory_tool",
-]
+    from llama_index.memory.gatekeeper.block import GatekeeperMemoryBlock as GatekeeperMemoryBlock
+    from llama_index.memory.gatekeeper.buffer import GatekeeperMemoryBuffer as GatekeeperMemoryBuffer
+    from llama_index.memory.gatekeeper.events import GatekeeperContextEvent as GatekeeperContextEvent
+    from llama_index.memory.gatekeeper.events import GatekeeperSelectionEvent as GatekeeperSelectionEvent
+    from llama_index.memory.gatekeeper.memory import GatekeeperMemory as GatekeeperMemory
+    from llama_index.memory.gatekeeper.tools import recall_tool as recall_tool
+    from llama_index.memory.gatekeeper.tools import working_memory_tool as working_memory_tool
 
 _MODULES = {
     "GatekeeperContextEvent": "events",
@@ -31,6 +23,7 @@ _MODULES = {
     "recall_tool": "tools",
     "working_memory_tool": "tools",
 }
+__all__ = sorted(_MODULES)  # noqa: PLE0605 - the names are above
 
 
 def __getattr__(name: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage
 from llama_index.core.bridge.pydantic import field_serializer
@@ -13,14 +13,12 @@ from llama_index.core.llms.llm import LLM
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.memory.types import DEFAULT_CHAT_STORE_KEY
 from llama_index.core.storage.chat_store import BaseChatStore, SimpleChatStore
+from typing_extensions import Self, Unpack
 
 from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.errors import BudgetError
 from llama_index.memory.gatekeeper.fields import MemoryFields, MemoryOptions
 from llama_index.memory.gatekeeper.messages import Question, text_of
-
-if TYPE_CHECKING:
-    from typing_extensions import Self, Unpack
 
 
 class GatekeeperMemoryBuffer(MemoryFields, ChatMemoryBuffer):

@@ -6,23 +6,14 @@ The question itself gets none: agents write their state into the store's own mes
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from llama_index.core.base.llms.types import (
-    CacheControl,
-    CachePoint,
-    ChatMessage,
-    DocumentBlock,
-    ImageBlock,
-    TextBlock,
-)
+from llama_index.core.base.llms.types import CacheControl, CachePoint, ChatMessage, DocumentBlock, ImageBlock, TextBlock
 
 from gatekeeper_core.context.history.cache_marks import plan_marks
+from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.native.cache_marks import MARKS_AT_MOST
 from llama_index.memory.gatekeeper.messages import role_of
-
-if TYPE_CHECKING:
-    from gatekeeper_core.context.history.view import HistoryView
 
 
 def is_anthropic(llm: Any) -> bool:

@@ -10,23 +10,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from llama_index.core.base.llms.types import ChatMessage, ContentBlock
 from llama_index.core.llms.llm import LLM
 from llama_index.core.memory import Memory
-from llama_index.core.storage.chat_store.base_db import MessageStatus
+from llama_index.core.memory.memory import BaseMemoryBlock, InsertMethod
+from llama_index.core.prompts import RichPromptTemplate
+from llama_index.core.storage.chat_store.base_db import AsyncDBChatStore, MessageStatus
+from sqlalchemy.ext.asyncio import AsyncEngine
+from typing_extensions import Self, Unpack
 
 from gatekeeper_core.arguments import with_suggestions
 from llama_index.memory.gatekeeper.fields import MemoryFields, MemoryOptions
 from llama_index.memory.gatekeeper.messages import Question, role_of, text_of
-
-if TYPE_CHECKING:
-    from llama_index.core.memory.memory import BaseMemoryBlock, InsertMethod
-    from llama_index.core.prompts import RichPromptTemplate
-    from llama_index.core.storage.chat_store.base_db import AsyncDBChatStore
-    from sqlalchemy.ext.asyncio import AsyncEngine
-    from typing_extensions import Self, Unpack
 
 
 class _Options(MemoryOptions, total=False):

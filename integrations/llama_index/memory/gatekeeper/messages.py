@@ -100,11 +100,7 @@ def write_message(original: ChatMessage, instead: Message) -> ChatMessage:
 
 
 def write_built(message: Message, pieces: Sequence[Piece[ChatMessage]]) -> ChatMessage:
-    """Return the message of LlamaIndex for one that is sent.
-
-    Args:
-        message: what is sent.
-        pieces: what it is made of; see ``ThreadRequests``.
+    """Return the message of LlamaIndex for one that is sent; for the pieces it is made of, see ``ThreadRequests``.
 
     >>> write_built(Message("system", "[Related memories]"), []).role.value
     'system'
