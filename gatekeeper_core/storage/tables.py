@@ -24,7 +24,7 @@ from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from heapq import nlargest
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from gatekeeper_core.errors import (
     ConfigError,
@@ -91,17 +91,24 @@ _REPLACE_RECORD = (
 )
 
 
-class Transaction(Protocol):
-    """A database transaction; each ``?`` in a statement is a placeholder."""
+class Transaction:
+    """A database transaction on a connection of sqlite3; each ``?`` in a statement is a placeholder."""
+
+    def __init__(self, connection: Any) -> None:
+        self.connection = connection
 
     def rows(self, sql: str, /, *values: Any) -> Sequence[tuple[Any, ...]]:
         """Run a statement, and return its rows."""
+        rows: list[tuple[Any, ...]] = self.connection.execute(sql, values).fetchall()
+        return rows
 
     def execute(self, sql: str, /, *values: Any) -> int:
         """Run a statement, and return how many rows it changed."""
+        return int(self.connection.execute(sql, values).rowcount)
 
     def many(self, sql: str, rows: Iterable[tuple[Any, ...]], /) -> None:
         """Run a statement for each row of values."""
+        self.connection.executemany(sql, rows)
 
 
 class MemoryFilter(NamedTuple):
