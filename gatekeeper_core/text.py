@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from gatekeeper_core.data_files import expanded, pattern
+from gatekeeper_core.data_files import expanded, pattern, words
 from gatekeeper_core.errors import check_str
 
 Locale: TypeAlias = Literal["zh", "en"]
@@ -208,15 +208,10 @@ _OPENERS = frozenset("“‘「『（《【")
 _VISIBLE = LazyPattern(r"\S")
 
 
-def _set_of(names: str) -> frozenset[str]:
-    return frozenset(names.split())
-
-
-# Abbreviations, without the last full stop. Titles are written as here ("12 ms." ends), the others in any case.
-_TITLES = _set_of("Mr Mrs Ms Mx Dr Prof St Mt Gen Col Capt Lt Sgt Rev Hon Sen Rep Gov Pres")
-_ABBREVIATIONS = _set_of("approx cf dept eg esp ie fig figs incl ph.d resp viz vs")
-_BEFORE_NUMBERS = _set_of("no nos sec ch vol pp p pg eq art ref jan feb mar apr jun jul aug sep sept oct nov dec")
-_MAY_END = _set_of("etc al inc ltd co corp jr sr a.m p.m")
+_TITLES = frozenset(words("words.tsv", "abbreviated titles"))
+_ABBREVIATIONS = frozenset(words("words.tsv", "abbreviations"))
+_BEFORE_NUMBERS = frozenset(words("words.tsv", "abbreviations before numbers"))
+_MAY_END = frozenset(words("words.tsv", "abbreviations that may end"))
 _SHORT = frozenset(map(str.lower, _TITLES)) | _ABBREVIATIONS | _BEFORE_NUMBERS | _MAY_END
 _LONGEST_ABBREVIATION = 16  # characters looked at before a full stop: more than any abbreviation above
 _LAST_WORD = LazyPattern(r"(?<![0-9A-Za-z_])[A-Za-z]+(?:\.[A-Za-z]+)*\Z")

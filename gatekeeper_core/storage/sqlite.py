@@ -20,7 +20,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from typing import Literal, NamedTuple
 from weakref import WeakSet
 
@@ -85,8 +85,7 @@ class _Connected(TableStore):
     def _disconnect(self) -> None:
         connection, self._connection = self._connection, None
         if connection is not None:
-            with suppress(sqlite3.Error):
-                connection.close()
+            connection.close()
 
     def _before_fork(self) -> None:
         self._lock.acquire()

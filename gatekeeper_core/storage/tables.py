@@ -36,7 +36,7 @@ from gatekeeper_core.errors import (
     check_type,
 )
 from gatekeeper_core.events import STORE_FORGOT
-from gatekeeper_core.messages import Message
+from gatekeeper_core.messages import Message, checked_messages
 from gatekeeper_core.observation import tell
 from gatekeeper_core.storage.base import (
     BlobRecord,
@@ -174,9 +174,7 @@ class TableStore(Store):
         key = self._thread(tenant, thread)
         if expected_seq is not None:
             check_tokens("expected_seq", expected_seq, at_least=-1)
-        for at, message in enumerate(messages):
-            if not isinstance(message, Message):
-                raise TypeError(f"messages[{at}] must be a Message, got {type(message).__name__}")
+        messages = checked_messages(messages)
         appended = [(self._key(message.id) if message.id else None, encode_message(message)) for message in messages]
         query = "SELECT message_id, seq, body FROM messages WHERE tenant = ? AND thread = ? AND message_id IN ({})"
         with self._saving(tenant, b"thread", *key, thread=thread) as transaction:
@@ -297,14 +295,10 @@ class TableStore(Store):
         Without an index, a vector is compared with those of the newest 10,000 memories that key and categories allow.
         """
         user, limit = self._user(scope), min(limit, _LARGEST)
-        where = MemoryFilter("", ())
-        if key is not None:
-            where = MemoryFilter(" AND m.key = ?", (self._key(key),))
+        where = MemoryFilter("", ()) if key is None else MemoryFilter(" AND m.key = ?", (self._key(key),))
         if categories:
-            marks = ", ".join("?" * len(categories))
-            where = MemoryFilter(
-                f"{where.sql} AND m.category IN ({marks})", (*where.values, *map(encode_text, categories))
-            )
+            condition = f"{where.sql} AND m.category IN ({', '.join('?' * len(categories))})"
+            where = MemoryFilter(condition, (*where.values, *map(encode_text, categories)))
         with self._reading() as transaction:
             rows: list[StoredMemory] = []
             if terms:
