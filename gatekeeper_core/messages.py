@@ -253,7 +253,7 @@ class Message:
                 metadata[SIGNED] = True
             return cls(
                 cast(Role, _ROLE_ALIASES.get(role, role)),
-                _read_content(data.get("content"), trusted),
+                read_content(data.get("content"), trusted=trusted),
                 tool_calls=calls,
                 tool_call_id=name if role == "function" and tool_call_id is None else tool_call_id,
                 name=name,
@@ -323,7 +323,8 @@ def _read_time(value: object) -> datetime | None:
         return None
 
 
-def _read_content(content: object, trusted: bool) -> str | tuple[Part, ...]:
+def read_content(content: object, *, trusted: bool = False) -> str | tuple[Part, ...]:
+    """Return the content of a message in OpenAI's formats, as ``from_dict`` reads it: text, or a part for each block."""
     if content is None or isinstance(content, str):
         return content or ""
     parts: list[Part] = []

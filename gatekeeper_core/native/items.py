@@ -98,12 +98,6 @@ def is_compaction(block: object) -> bool:
     return block.get("content", block.get("encrypted_content", "")) is not None
 
 
-def blocks_of(item: Item) -> Sequence[Any]:
-    """Return the blocks of an item's content, none where it is text or something else."""
-    content = item.get("content")
-    return content if isinstance(content, (list, tuple)) else ()
-
-
 def blocks_in(content: object) -> list[Any]:
     """Return content as blocks, each text as one; none for what is neither a text nor a list."""
     listed = [content] if isinstance(content, str) else content if isinstance(content, (list, tuple)) else ()
