@@ -324,7 +324,7 @@ def _read_time(value: object) -> datetime | None:
 
 
 def read_content(content: object, *, trusted: bool = False) -> str | tuple[Part, ...]:
-    """Return the content of a message in OpenAI's formats, as ``from_dict`` reads it: text, or a part for each block."""
+    """Return the content of a message in OpenAI's formats, as ``from_dict`` reads it: text, or a part a block."""
     if content is None or isinstance(content, str):
         return content or ""
     parts: list[Part] = []
