@@ -202,7 +202,6 @@ _CANDIDATE = LazyPattern(f'[{_LINE_ENDS}"*{_STRONG}{_WEAK}]')
 # Group 1: the marks and what can only close; the rest may also open what comes next.
 _RUN = LazyPattern(f"([{_STRONG}{_WEAK}][{_STRONG}{_WEAK}{_CLOSERS}]*)[{_STRONG}{_WEAK}{_CLOSERS}\"'*_]*")
 _MORE_CLOSERS = LazyPattern(f"[{_STRONG}{_WEAK}{_CLOSERS}]*")
-_RUN_ON = frozenset(_STRONG + _WEAK + _CLOSERS + "\"'*_")
 _ENDS_AT_ONCE = LazyPattern(f"[{_STRONG}]|……")
 _OPENERS = frozenset("“‘「『（《【")
 _VISIBLE = LazyPattern(r"\S")
@@ -212,7 +211,6 @@ _TITLES = frozenset(words("words.tsv", "abbreviated titles"))
 _ABBREVIATIONS = frozenset(words("words.tsv", "abbreviations"))
 _BEFORE_NUMBERS = frozenset(words("words.tsv", "abbreviations before numbers"))
 _MAY_END = frozenset(words("words.tsv", "abbreviations that may end"))
-_SHORT = frozenset(map(str.lower, _TITLES)) | _ABBREVIATIONS | _BEFORE_NUMBERS | _MAY_END
 _LONGEST_ABBREVIATION = 16  # characters looked at before a full stop: more than any abbreviation above
 _LAST_WORD = LazyPattern(r"(?<![0-9A-Za-z_])[A-Za-z]+(?:\.[A-Za-z]+)*\Z")
 _ENUMERATOR = LazyPattern(
@@ -265,10 +263,6 @@ def sentences(text: str) -> list[Span]:
 
 
 def _next_visible(text: str, position: int) -> int:
-    if text[position : position + 1] in " \n":
-        position += 1
-    if not text[position : position + 1].isspace():
-        return min(position, len(text))
     match = _VISIBLE.search(text, position)
     return match.start() if match else len(text)
 
@@ -289,12 +283,8 @@ def _stops(text: str) -> Iterator[int]:
                 opened ^= {"**"}
         elif position >= cursor:
             following = text[position + 1 : position + 2]
-            if char in _STRONG and following not in _RUN_ON:
-                yield position + 1
-            elif char == "." and following == " ":
-                if _full_stop_ends(text, position, _next_visible(text, position + 2)):
-                    yield position + 1
-            elif not (following.isascii() and following.isalnum()) and (run := _RUN.match(text, position)):
+            is_inside = char not in _STRONG and following.isascii() and following.isalnum()
+            if not is_inside and (run := _RUN.match(text, position)):
                 cursor = run.end()
                 if (stop := _stop_after(text, run, opened)) is not None:
                     yield stop
@@ -355,9 +345,6 @@ def _ends_before_space(text: str, run: re.Match[str]) -> bool:
 
 def _full_stop_ends(text: str, position: int, following_position: int) -> bool:
     """Return whether a single full stop before white space ends a sentence, and not an abbreviation or "1."."""
-    before, _, word = text[max(0, position - _LONGEST_ENUMERATOR) : position].rpartition(" ")
-    if before[-1:].isalnum() and word.isascii() and word.isalpha() and len(word) > 1 and word.lower() not in _SHORT:
-        return True  # as most do
     if _ENUMERATOR.search(text, max(0, position - _LONGEST_ENUMERATOR), position):
         return False
     match = _LAST_WORD.search(text, max(0, position - _LONGEST_ABBREVIATION), position)
