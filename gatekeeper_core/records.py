@@ -12,6 +12,9 @@ from gatekeeper_core.errors import CorruptionError, check_str
 _Value = TypeVar("_Value")
 _hints = cache(get_type_hints)
 
+UNREADABLE = (AttributeError, KeyError, RecursionError, TypeError, ValueError)
+"""Errors about stored data that is something else than what was stored."""
+
 
 def to_record(value: Any, *, format_number: int) -> str:
     """Return a dataclass as JSON in ASCII, the same bytes for equal values; :func:`from_record` gives it back."""
@@ -31,15 +34,14 @@ def from_record(kind: type[_Value], body: str, *, format_number: int) -> _Value:
         if data.pop("format") != format_number:
             raise ValueError("another format")
         return read_value(kind, data)
-    except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+    except UNREADABLE as error:
         raise CorruptionError("the stored record cannot be read: build it again from the messages") from error
 
 
 def read_value(kind: Any, data: Any) -> Any:
     """Return what JSON gave back as a value of a type: a tuple from a list, a dataclass from a dict of its fields.
 
-    Raises:
-        AttributeError, KeyError, RecursionError, TypeError, ValueError: it is something else.
+    Raises one of ``UNREADABLE`` where it is something else.
     """
     origin, parts = get_origin(kind), get_args(kind)
     if origin is Literal and data in parts:

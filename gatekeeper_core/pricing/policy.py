@@ -34,7 +34,7 @@ from gatekeeper_core.messages import common_beginning
 from gatekeeper_core.pricing.cache import FIRST_CUT, MOST, input_cost
 from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.pricing.usage import Usage
-from gatekeeper_core.records import read_value
+from gatekeeper_core.records import UNREADABLE, read_value
 
 Action = Literal["everything", "kept", "rebuilt", "fresh"]
 
@@ -208,7 +208,7 @@ class PolicyState:
             lists: tuple[tuple[Any, ...], ...] = (state.body.turns, state.body.texts)
             if any(list(turns) != sorted(set(turns)) for turns in lists):
                 raise ValueError("the turns are out of order")
-        except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
+        except UNREADABLE as error:
             raise ConfigError("the policy state cannot be read: start with PolicyState()") from error
         return state
 

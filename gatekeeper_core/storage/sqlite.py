@@ -291,14 +291,14 @@ class SQLiteStore(_Connected):
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA cell_size_check = ON")
         connection.execute("BEGIN")  # another process may be making the tables
-        state = schema_state(connection)
+        version, is_empty, is_ours = schema_state(connection)
         connection.execute("COMMIT")
-        if not state.is_ours:
+        if not is_ours:
             reason = "this is a database of another program; nothing was changed, give another path"
             raise StorageError(f"{self.path}: {reason}")
-        if state.version > newest:
+        if version > newest:
             raise self._newer()
-        if not (state.is_empty or self._migrate or state.version == newest):
+        if not (is_empty or self._migrate or version == newest):
             raise StorageError(f"{self.path}: written by an older version of this library: migrate it first")
         if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != b"wal":
             raise StorageError(f"{self.path}: no write-ahead log is possible there: use a path on a local disk")
@@ -306,8 +306,8 @@ class SQLiteStore(_Connected):
         connection.execute("PRAGMA secure_delete = ON")
         migrate(connection, self._migrations)
         if self.found_schema_version < 0:
-            self.found_schema_version = state.version
-            tell(STORE_OPENED, backend="sqlite", found_version=state.version, schema_version=newest)
+            self.found_schema_version = version
+            tell(STORE_OPENED, backend=self.backend, found_version=version, schema_version=newest)
         if not has_only_our_tables(connection, self._migrations):
             raise CorruptionError(f"{self.path}: the tables were altered; {_ADVICE}")
 

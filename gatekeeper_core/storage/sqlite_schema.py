@@ -6,7 +6,6 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from functools import cache
-from typing import NamedTuple
 
 from gatekeeper_core.data_files import text
 
@@ -20,20 +19,12 @@ MIGRATIONS: tuple[str, ...] = (TABLES_SQL,)
 of them a file has behind it."""
 
 
-class SchemaState(NamedTuple):
-    """The number of migrations that a file has behind it, whether it is still empty, and whether it is a store."""
-
-    version: int
-    is_empty: bool
-    is_ours: bool
-
-
-def schema_state(connection: sqlite3.Connection) -> SchemaState:
-    """Return the schema state recorded in a file."""
+def schema_state(connection: sqlite3.Connection) -> tuple[int, bool, bool]:
+    """Return how many migrations a file has behind it, whether it is empty, and whether it is empty or a store."""
     application = _number(connection, "PRAGMA application_id")
     version = _number(connection, "PRAGMA user_version")
     is_empty = application == version == _number(connection, "SELECT count(*) FROM sqlite_master") == 0
-    return SchemaState(version, is_empty, is_empty or application == APPLICATION_ID)
+    return version, is_empty, is_empty or application == APPLICATION_ID
 
 
 def migrate(connection: sqlite3.Connection, migrations: Sequence[str] = MIGRATIONS) -> None:

@@ -38,6 +38,7 @@ from gatekeeper_core.errors import (
 from gatekeeper_core.events import STORE_FORGOT
 from gatekeeper_core.messages import Message, checked_messages
 from gatekeeper_core.observation import tell
+from gatekeeper_core.records import UNREADABLE
 from gatekeeper_core.storage import codec
 from gatekeeper_core.storage.base import (
     BlobRecord,
@@ -394,7 +395,7 @@ class TableStore(Store):
     def _decoded(self, decode: Callable[[bytes], V], data: bytes) -> V:
         try:
             return decode(data)
-        except (ValueError, TypeError, AttributeError) as error:
+        except UNREADABLE as error:
             raise CorruptionError(f"{self.place}: a stored row cannot be read; restore it from a backup") from error
 
     def _record_of(self, row: StoredMemory) -> MemoryRecord:

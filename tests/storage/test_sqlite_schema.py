@@ -9,7 +9,7 @@ import pytest
 
 from gatekeeper_core.errors import CorruptionError, StorageError
 from gatekeeper_core.storage.sqlite import SQLiteStore
-from gatekeeper_core.storage.sqlite_schema import MIGRATIONS, SchemaState, has_only_our_tables, migrate, schema_state
+from gatekeeper_core.storage.sqlite_schema import MIGRATIONS, has_only_our_tables, migrate, schema_state
 from tests.message_store_contract import messages_of
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def test_an_older_file_is_brought_up_to_date_and_keeps_what_is_in_it(tmp_path: P
     with SQLiteStore(path) as store:
         store.append_messages("acme", "t1", messages_of(0))
     with NewerStore(path) as newer, newer._lend("bare") as connection:
-        assert schema_state(connection) == SchemaState(version=2, is_empty=False, is_ours=True)
+        assert schema_state(connection) == (2, False, True)
         assert has_only_our_tables(connection, newer._migrations)
         assert connection.execute("SELECT count(*) FROM messages").fetchone() == (1,)
 
