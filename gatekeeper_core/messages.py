@@ -707,9 +707,5 @@ def digests_of(messages: Iterable[Message], *, after: str = "") -> Iterator[str]
 
 
 def thread_name(value: object) -> str | None:
-    """Return the name of a thread from a text, a number or a UUID of a framework; None if it has none.
-
-    >>> thread_name("t1"), thread_name(7), thread_name(None), thread_name("")
-    ('t1', '7', None, None)
-    """
+    """Return the name of a thread from a text, a number or a UUID of a framework; None if it has none."""
     return None if value is None else str(value) or None

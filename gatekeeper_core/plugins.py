@@ -113,28 +113,23 @@ def _started(plugin: object, function: Callable[[], object]) -> _Call | None:
     return call
 
 
-def _work(call: _Call | None) -> None:
+def _work(call: _Call) -> None:
     """Make a call, then those of its plug-in that wait."""
-    while call is not None:
+    calls = call.calls
+    while True:
         try:
             call.outcome = Outcome("done", call.function())
         except BaseException as error:  # noqa: BLE001 - foreign code may raise anything, SystemExit too: the outcome says so
             call.outcome = Outcome("failed", None, type(error).__name__)
         call.done.set()
-        call = _next_after(call)
-
-
-def _next_after(call: _Call) -> _Call | None:
-    """Give the place of a call to the next one of its plug-in, and return that; None if none waits."""
-    calls = call.calls
-    with _lock:
-        calls.late.discard(call)
-        if calls.waiting:
-            return calls.waiting.popleft()
-        calls.under_way -= 1
-        if not calls.under_way and _plugins.get(call.key) is calls:
-            del _plugins[call.key]
-    return None
+        with _lock:
+            calls.late.discard(call)
+            if not calls.waiting:
+                calls.under_way -= 1
+                if not calls.under_way and _plugins.get(call.key) is calls:
+                    del _plugins[call.key]
+                return
+            call = calls.waiting.popleft()
 
 
 def _reset() -> None:

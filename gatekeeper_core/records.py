@@ -33,9 +33,10 @@ def from_record(kind: type[_Value], body: str, *, format_number: int) -> _Value:
         data = json.loads(body)
         if data.pop("format") != format_number:
             raise ValueError("another format")
-        return read_value(kind, data)
+        value: _Value = read_value(kind, data)
     except UNREADABLE as error:
         raise CorruptionError("the stored record cannot be read: build it again from the messages") from error
+    return value
 
 
 def read_value(kind: Any, data: Any) -> Any:

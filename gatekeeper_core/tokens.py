@@ -110,11 +110,7 @@ def _name_of(counter: object) -> str:
 
 
 def describe_counter(counter: TokenCounter) -> dict[str, Any]:
-    """Return facts about a counter, JSON-ready: ``counter`` (a name) and ``margin`` (a share).
-
-    >>> describe_counter(TokenEstimator("cl100k", margin=0.1)), describe_counter(estimate_text_tokens)["counter"]
-    ({'counter': 'cl100k', 'margin': 0.1}, 'estimate_text_tokens')
-    """
+    """Return facts about a counter, JSON-ready: ``counter`` (a name) and ``margin`` (a share)."""
     if isinstance(counter, TokenEstimator):
         return {"counter": counter.name, "margin": counter.margin}
     return {"counter": _name_of(counter), "margin": 0.0}
