@@ -319,11 +319,6 @@ class Store(MessageStore, RecordStore, MemoryStore, Protocol):
         """
 
 
-def is_in_process(store: object) -> bool:
-    """Return whether calls of a store never wait: its ``is_in_process`` is True."""
-    return getattr(store, "is_in_process", False) is True
-
-
 def thread_blobs(store: BlobStore | Store, tenant: str, thread: str) -> BlobStore:
     """Return the blobs of one thread where a store keeps threads apart (``Store.blobs_of``), else the store itself."""
     blobs_of: Callable[[str, str], BlobStore] | None = getattr(store, "blobs_of", None)

@@ -49,7 +49,6 @@ from gatekeeper_core.storage.base import (
     MemoryScope,
     Store,
     TermCounts,
-    is_in_process,
 )
 from gatekeeper_core.tokens import check_tokens
 from gatekeeper_core.vectors import cosine
@@ -508,7 +507,6 @@ class _ThreadBlobs(BlobStore):
     """The blobs of one thread."""
 
     def __init__(self, store: TableStore, tenant: str, thread: str) -> None:
-        self.is_in_process = is_in_process(store)
         self._store = store
         self._tenant, self._thread = tenant, thread
 
