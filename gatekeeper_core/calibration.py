@@ -23,6 +23,9 @@ class UsageCalibrator:
         base: the estimate that is calibrated; None: ``TokenEstimator()``. Its own factor must be 1.
         window: how many of the latest reports of a model count, 1..10,000.
 
+    Attributes:
+        base: the estimator of the prompts whose reports are passed to :meth:`observe`.
+
     Raises:
         ConfigError: a number is out of range, or the base is calibrated already.
 
@@ -40,17 +43,12 @@ class UsageCalibrator:
     def __init__(self, base: TokenEstimator | None = None, *, window: int = 64) -> None:
         check_type("base", base, TokenEstimator, None)
         check_number("window", window, low=1, high=10_000, integer=True)
-        self._base = base or TokenEstimator()
-        if self._base.factor != 1:
-            raise ConfigError(f"base must have factor 1, got {self._base.factor!r}: the calibration learns the factor")
+        self.base = base or TokenEstimator()
+        if self.base.factor != 1:
+            raise ConfigError(f"base must have factor 1, got {self.base.factor!r}: the calibration learns the factor")
         self._window = window
         self._ratios: dict[str, deque[float]] = {}
         self._lock = threading.Lock()
-
-    @property
-    def base(self) -> TokenEstimator:
-        """The estimator of the prompts whose reports are passed to :meth:`observe`."""
-        return self._base
 
     def observe(self, model: str, *, estimated_tokens: int, reported_tokens: int) -> None:
         """Note what a model reported for a prompt; where either count is 0, nothing can be learned.
@@ -82,4 +80,4 @@ class UsageCalibrator:
 
     def estimator(self, model: str) -> TokenEstimator:
         """Return the estimate for a model as it is known now; profile and margin are those of ``base``."""
-        return TokenEstimator(self._base.profile, margin=self._base.margin, factor=self.factor(model))
+        return TokenEstimator(self.base.profile, margin=self.base.margin, factor=self.factor(model))

@@ -21,6 +21,7 @@ from itertools import chain, pairwise
 from typing import Any, Literal, NamedTuple, cast, get_args
 
 from gatekeeper_core.arguments import with_suggestions
+from gatekeeper_core.data_files import words
 from gatekeeper_core.errors import ConfigError, MessageFormatError, check_str
 from gatekeeper_core.text import Locale, locale_of, split_thinking
 
@@ -58,21 +59,8 @@ COMPACTED = "compacted"
 OUR_MARKS = frozenset({"synthetic", "compressed", SIGNED, BESIDE_RESULTS, COMPACTED})
 """Marks that say what this library made of a message: a client cannot set them."""
 
-SIGNED_KEYS = frozenset(
-    {
-        "__gemini_function_call_thought_signatures__",
-        "reasoning",
-        "reasoning_content",
-        "reasoning_details",
-        "signature",
-        "thinking",
-        "thinking_blocks",
-        "thought_signature",
-        "thought_signatures",
-    }
-)
-"""Keys of thinking and signatures beside the text of a message. Source: LangChain's packages for OpenAI, Google,
-DeepSeek and OpenRouter, LiteLLM."""
+SIGNED_KEYS = frozenset(words("words.tsv", "keys of thinking"))
+"""Keys of thinking and signatures beside the text of a message."""
 
 _TIME = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})"
@@ -82,9 +70,6 @@ _TIME = re.compile(
 
 _RESULT_END_CHARS = 1_000
 """Characters searched at each end of a tool result. Source: design, "Turns"."""
-
-_MAX_ARGUMENT_DEPTH = 64
-"""Deepest JSON nesting that is read. Fixed, so that the text of a turn does not depend on the caller's stack."""
 
 _OUTSIDE_WORD = re.compile(r"(?<![0-9A-Za-z])|(?![0-9A-Za-z])")
 
@@ -233,8 +218,7 @@ class Message:
         * Content: text, None (reads as ``""``) or a list of parts; media and parts of an unknown type become a
           ``MediaPart`` without their data.
         * Calls: ``tool_calls`` and the legacy ``function_call`` (the function's name is its id). Arguments given as an
-          object become compact JSON in their own order; a missing name is "". One message of Anthropic may be several
-          of ours: ``read_messages`` reads them.
+          object become compact JSON; a missing name is "".
         * ``metadata``: its texts, ints and booleans; marks of ours (``OUR_MARKS``) and the ``tokens`` of parts are read
           only where ``trusted``. Thinking or a signature beside an assistant's text (``SIGNED_KEYS``) adds the mark
           ``SIGNED``.
@@ -269,7 +253,7 @@ class Message:
                 metadata[SIGNED] = True
             return cls(
                 cast(Role, _ROLE_ALIASES.get(role, role)),
-                _read_content(data.get("content"), trusted),
+                read_content(data.get("content"), trusted=trusted),
                 tool_calls=calls,
                 tool_call_id=name if role == "function" and tool_call_id is None else tool_call_id,
                 name=name,
@@ -339,7 +323,8 @@ def _read_time(value: object) -> datetime | None:
         return None
 
 
-def _read_content(content: object, trusted: bool) -> str | tuple[Part, ...]:
+def read_content(content: object, *, trusted: bool = False) -> str | tuple[Part, ...]:
+    """Return the content of a message in OpenAI's formats, as ``from_dict`` reads it: text, or a part a block."""
     if content is None or isinstance(content, str):
         return content or ""
     parts: list[Part] = []
@@ -516,13 +501,11 @@ def _argument_values(arguments: str) -> tuple[str, ...]:
     except (ValueError, RecursionError):
         return both_ends(arguments)
     values: list[str] = []
-    rest = [(document, 0)]
+    rest = [document]
     while rest:
-        value, depth = rest.pop()
+        value = rest.pop()
         if isinstance(value, list):
-            if depth == _MAX_ARGUMENT_DEPTH:
-                return both_ends(arguments)
-            rest.extend((item, depth + 1) for item in reversed(value))
+            rest += reversed(value)
         elif value is not None:
             values.append(value if isinstance(value, str) else json.dumps(value))
     return tuple(values)
@@ -664,11 +647,10 @@ def validate_messages(
         late = [position for position, message in numbered if message.role == "system" and position > start]
         violations += [Violation(at, "system-not-at-head", "a system message follows another message") for at in late]
     if provider == "gemini":
+        detail = "the calls follow another assistant message"
         for (_, before), (position, message) in pairwise(numbered):
             if message.tool_calls and message.role == before.role == "assistant":
-                violations.append(
-                    Violation(position, "misplaced-tool-call", "the calls follow another assistant message")
-                )
+                violations.append(Violation(position, "misplaced-tool-call", detail))
     return tuple(sorted(violations, key=lambda violation: violation.position))
 
 
@@ -698,12 +680,7 @@ def _exchange_violations(
 
 
 def messages_digest(messages: Iterable[Message], *, after: str = "") -> str:
-    """Return the last of the digests of messages; ``after`` as for :func:`digests_of`.
-
-    >>> messages = (Message("user", "hello"), Message("assistant", "hi"))
-    >>> messages_digest(messages) == [*digests_of(messages)][-1]
-    True
-    """
+    """Return the last of the digests of messages; ``after`` as for :func:`digests_of`."""
     return [*digests_of(messages, after=after)][-1]
 
 
@@ -730,9 +707,5 @@ def digests_of(messages: Iterable[Message], *, after: str = "") -> Iterator[str]
 
 
 def thread_name(value: object) -> str | None:
-    """Return the name of a thread from a text, a number or a UUID of a framework; None if it has none.
-
-    >>> thread_name("t1"), thread_name(7), thread_name(None), thread_name("")
-    ('t1', '7', None, None)
-    """
+    """Return the name of a thread from a text, a number or a UUID of a framework; None if it has none."""
     return None if value is None else str(value) or None

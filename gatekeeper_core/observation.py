@@ -13,6 +13,7 @@ core reads no clock. Facts are worked out only where somebody listens; :mod:`gat
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from threading import Lock
 from types import TracebackType
@@ -132,18 +133,12 @@ def _guarded(call: Callable[..., Any], *arguments: object) -> Any:
         return None
 
 
-class _Shown(dict[str, str]):
-    """Facts as a message shows them: thousands with a comma, "?" for one that is missing."""
-
-    def __missing__(self, name: str) -> str:
-        return "?"
-
-
 def _record(event: Event, level: Level, facts: Mapping[str, Any]) -> None:
     """Write a log record of the caller's caller."""
     logger = _logger(event)
     if logger.isEnabledFor(_LEVELS[level]):
-        shown = _Shown({name: f"{fact:,}" if type(fact) is int else str(fact) for name, fact in facts.items()})
+        texts = {name: f"{fact:,}" if type(fact) is int else str(fact) for name, fact in facts.items()}
+        shown = defaultdict(lambda: "?", texts)
         extra = {f"gatekeeper_{name}": fact for name, fact in facts.items()}
         logger.log(_LEVELS[level], event.message, *[shown] * ("%(" in event.message), extra=extra, stacklevel=3)
 

@@ -7,7 +7,7 @@ of the process, and one plug-in has four calls under way at most, whoever makes 
     four are under way                    ──> it waits for its turn, as long as its caller waits
     four are late, or 64 more calls wait  ──> it is refused at once
 
-A plug-in that hangs never delays another one. A forked child starts with fresh threads.
+A plug-in that hangs never delays another one. A forked child starts without the calls of its parent.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Callable
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import partial
-from threading import Condition, Event, Thread
+from threading import Event, Lock, Thread
 from typing import Any, Literal, NamedTuple
 
 _MAX_CALLS = 4
@@ -26,9 +26,6 @@ _MAX_CALLS = 4
 
 _MAX_WAITING = 64
 """Calls of one plug-in that wait for their turn. Source: ours; what waits keeps its arguments in memory."""
-
-_IDLE_SECONDS = 30.0
-"""How long a thread waits for the next call. Source: ours; a new thread opens a new connection to its store."""
 
 
 class Outcome(NamedTuple):
@@ -62,7 +59,7 @@ def run_plugin(plugin: object, function: Callable[[], object], *, timeout_second
     if call is None:
         return Outcome("busy")
     if not call.done.wait(max(0.0, timeout_seconds)):
-        with _wake:
+        with _lock:
             if call in call.calls.waiting:
                 call.calls.waiting.remove(call)
             elif not call.done.is_set():
@@ -98,7 +95,7 @@ class _Call:
 def _started(plugin: object, function: Callable[[], object]) -> _Call | None:
     """Return a call that begins, or waits for its turn; None if it is refused."""
     key = id(plugin)
-    with _wake:
+    with _lock:
         calls = _plugins.setdefault(key, _Calls())
         if len(calls.late) >= _MAX_CALLS or len(calls.waiting) >= _MAX_WAITING:
             return None
@@ -107,64 +104,42 @@ def _started(plugin: object, function: Callable[[], object]) -> _Call | None:
             calls.waiting.append(call)
             return call
         calls.under_way += 1
-        _ready.append(call)
-        if len(_ready) <= _free:
-            _wake.notify()
-            return call
     try:
-        Thread(target=_work, name="gatekeeper-call", daemon=True).start()
+        Thread(target=_work, args=(call,), name="gatekeeper-call", daemon=True).start()
     except RuntimeError:  # the system has no thread left
-        with _wake:
-            if call in _ready:  # not begun by another thread meanwhile
-                _ready.remove(call)
-                _end(call)
-                return None
+        with _lock:
+            calls.under_way -= 1
+        return None
     return call
 
 
-def _work() -> None:
-    """Make calls until none has come for a while."""
-    global _free
+def _work(call: _Call) -> None:
+    """Make a call, then those of its plug-in that wait."""
+    calls = call.calls
     while True:
-        with _wake:
-            _free += 1
-            _wake.wait_for(lambda: _ready, _IDLE_SECONDS)
-            _free -= 1
-            if not _ready:
-                return
-            call = _ready.popleft()
         try:
             call.outcome = Outcome("done", call.function())
         except BaseException as error:  # noqa: BLE001 - foreign code may raise anything, SystemExit too: the outcome says so
             call.outcome = Outcome("failed", None, type(error).__name__)
         call.done.set()
-        with _wake:
-            _end(call)
-        del call  # an idle thread keeps nothing of a caller alive
-
-
-def _end(call: _Call) -> None:
-    """Give the place of a call to the next one of its plug-in."""
-    calls = call.calls
-    calls.late.discard(call)
-    if calls.waiting:
-        _ready.append(calls.waiting.popleft())
-        return
-    calls.under_way -= 1
-    if not calls.under_way and _plugins.get(call.key) is calls:
-        del _plugins[call.key]
+        with _lock:
+            calls.late.discard(call)
+            if not calls.waiting:
+                calls.under_way -= 1
+                if not calls.under_way and _plugins.get(call.key) is calls:
+                    del _plugins[call.key]
+                return
+            call = calls.waiting.popleft()
 
 
 def _reset() -> None:
-    """Begin without calls and threads: a forked child has none, and perhaps a lock that nobody releases."""
-    global _wake, _plugins, _ready, _free
-    _wake, _plugins, _ready, _free = Condition(), {}, deque(), 0
+    """Begin without calls: a forked child has no thread for them, and perhaps a lock that nobody releases."""
+    global _lock, _plugins
+    _lock, _plugins = Lock(), {}
 
 
-_wake: Condition
+_lock: Lock
 _plugins: dict[int, _Calls]
-_ready: deque[_Call]
-_free: int
 _reset()
 if hasattr(os, "register_at_fork"):  # not on Windows
     os.register_at_fork(after_in_child=_reset)

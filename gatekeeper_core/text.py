@@ -3,7 +3,7 @@ r"""Scripts, words and sentences: the one place that knows how text is cut.
 Any string is accepted: lone surrogates, NUL, control and bidirectional characters included. Every function takes time
 linear in the length of its text.
 
-Scripts are of two kinds. A *wide* script (:data:`WIDE`: Han, kana, hangul, bopomofo, Thai, Lao, Khmer,
+Scripts are of two kinds. A *wide* script (``WIDE`` in the data file: Han, kana, hangul, bopomofo, Thai, Lao, Khmer,
 Myanmar, Tibetan) is searched by pairs of characters, because its words are not, or not reliably, separated by spaces.
 Every other script is searched by words. Anchor extraction, trimming and truncation build on this module.
 """
@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
-from gatekeeper_core.data_files import expanded, pattern
+from gatekeeper_core.data_files import expanded, pattern, words
 from gatekeeper_core.errors import check_str
 
 Locale: TypeAlias = Literal["zh", "en"]
@@ -31,8 +31,8 @@ class Span(NamedTuple):
 class LazyPattern:
     """A regular expression that is read and compiled when it is first used; then as fast as any other.
 
-    The classes of :data:`WIDE` and the marks are long: compiling every pattern here would be half of what an import of
-    the library costs.
+    The classes of the wide scripts and the marks are long: compiling every pattern here would be half of what an
+    import of the library costs.
 
     >>> LazyPattern("[0-9]+").findall("a1b22")
     ['1', '22']
@@ -67,30 +67,19 @@ def data_pattern(name: str, key: str, flags: int = 0) -> LazyPattern:
     return LazyPattern(partial(pattern, name, key), flags)
 
 
+def _expanded(source: str) -> LazyPattern:
+    return LazyPattern(partial(expanded, "text_patterns.tsv", source))
+
+
 # --- Scripts --------------------------------------------------------------------------------------------------------
 
-# Each constant is the body of a regular expression's character class. Source: the Unicode block and category tables.
-HAN: str = r"\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af"
+HAN = pattern("text_patterns.tsv", "HAN")
 """The body of a character class for Han ideographs, 々 and 〇 included."""
 
-_KANA = (
-    r"\u3041-\u3096\u3099\u309a\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f\U0001b000-\U0001b16f"
-)
-_HANGUL = r"\u1100-\u11ff\u3131-\u318e\ua960-\ua97c\uac00-\ud7a3\ud7b0-\ud7fb\uffa1-\uffdc"
-_BOPOMOFO = r"\u3105-\u312f\u31a0-\u31bf"
-_SOUTH_EAST_ASIAN = (
-    r"\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ebd\u0ec0-\u0ece\u0edc-\u0edf\u1780-\u17d3\u17d7\u17dc\u17dd\u1000-\u103f"
-    r"\u1050-\u108f\u109a-\u109d\ua9e0-\ua9ef\ua9fa-\ua9fe\uaa60-\uaa76\uaa7a-\uaa7f\u0f00\u0f18\u0f19\u0f35\u0f37\u0f39"
-    r"\u0f3e-\u0f6c\u0f71-\u0f84\u0f86-\u0fbc\u0fc6"
-)
-
-WIDE: str = HAN + _KANA + _HANGUL + _BOPOMOFO + _SOUTH_EAST_ASIAN
-"""The body of a character class (no brackets) for the scripts that are searched by pairs of characters."""
-
-_WIDE_CHAR = LazyPattern(f"[{WIDE}]")
-_HAN_CHAR = LazyPattern(f"[{HAN}]")
-_KANA_CHAR = LazyPattern(f"[{_KANA}]")
-_HANGUL_CHAR = LazyPattern(f"[{_HANGUL}]")
+_WIDE_CHAR = _expanded("[{WIDE}]")
+_HAN_CHAR = _expanded("[{HAN}]")
+_KANA_CHAR = _expanded("[{KANA}]")
+_HANGUL_CHAR = _expanded("[{HANGUL}]")
 
 
 def is_wide(char: str) -> bool:
@@ -127,7 +116,7 @@ def locale_of(texts: Iterable[str]) -> Locale:
 
 # --- The text as matching sees it -----------------------------------------------------------------------------------
 
-_UNCLEAN = LazyPattern(partial(expanded, "text_patterns.tsv", "[{FORMAT}\uff01-\uff5e\u3000]"))
+_UNCLEAN = _expanded("[{FORMAT}\uff01-\uff5e\u3000]")
 _FULL_WIDTH_OFFSET = 0xFEE0
 _CLEANED = {chr(code + _FULL_WIDTH_OFFSET): chr(code) for code in range(0x21, 0x7F)} | {"\u3000": " "}
 
@@ -165,15 +154,13 @@ _MAX_JOINS = 255
 _ASCII = "[A-Za-z0-9_]"
 _ASCII_REST = rf"(?:(?=[{_JOINERS},])(?:(?:[{_JOINERS}]|{_THOUSANDS}){_ASCII}+){{0,{_MAX_JOINS}}}{_SIGNS}|)"
 # Written with as few mentions of WIDE as can be: each costs milliseconds to compile.
-_LETTER = rf"[^\W{WIDE}]"
+_LETTER = r"[^\W{WIDE}]"
 _REST = (
     r"(?:(?![\x00-\x20\x7f!\"$()*;<=>?\[\]^`{|}~])"
     rf"(?:(?:(?:[{_JOINERS}’‐‑]|{_THOUSANDS}){_LETTER}|[{{MARKS}}]){_LETTER}*){{0,{_MAX_JOINS}}}{_SIGNS}|)"
 )
 
-WORD = LazyPattern(
-    partial(expanded, "text_patterns.tsv", rf"(?:{_ASCII}+|{_LETTER}|{_FLAG}{_LETTER}){_LETTER}*{_REST}|[{WIDE}]+")
-)
+WORD = _expanded(rf"(?:{_ASCII}+|{_LETTER}|{_FLAG}{_LETTER}){_LETTER}*{_REST}|[{{WIDE}}]+")
 """One word: a run of wide characters, or a word of any other script. No groups: for ``findall`` and ``finditer``."""
 
 ASCII_WORD = LazyPattern(rf"{_ASCII}+{_ASCII_REST}|{_FLAG}{_ASCII}+{_ASCII_REST}")
@@ -202,22 +189,15 @@ _CANDIDATE = LazyPattern(f'[{_LINE_ENDS}"*{_STRONG}{_WEAK}]')
 # Group 1: the marks and what can only close; the rest may also open what comes next.
 _RUN = LazyPattern(f"([{_STRONG}{_WEAK}][{_STRONG}{_WEAK}{_CLOSERS}]*)[{_STRONG}{_WEAK}{_CLOSERS}\"'*_]*")
 _MORE_CLOSERS = LazyPattern(f"[{_STRONG}{_WEAK}{_CLOSERS}]*")
-_RUN_ON = frozenset(_STRONG + _WEAK + _CLOSERS + "\"'*_")
 _ENDS_AT_ONCE = LazyPattern(f"[{_STRONG}]|……")
 _OPENERS = frozenset("“‘「『（《【")
 _VISIBLE = LazyPattern(r"\S")
 
 
-def _set_of(names: str) -> frozenset[str]:
-    return frozenset(names.split())
-
-
-# Abbreviations, without the last full stop. Titles are written as here ("12 ms." ends), the others in any case.
-_TITLES = _set_of("Mr Mrs Ms Mx Dr Prof St Mt Gen Col Capt Lt Sgt Rev Hon Sen Rep Gov Pres")
-_ABBREVIATIONS = _set_of("approx cf dept eg esp ie fig figs incl ph.d resp viz vs")
-_BEFORE_NUMBERS = _set_of("no nos sec ch vol pp p pg eq art ref jan feb mar apr jun jul aug sep sept oct nov dec")
-_MAY_END = _set_of("etc al inc ltd co corp jr sr a.m p.m")
-_SHORT = frozenset(map(str.lower, _TITLES)) | _ABBREVIATIONS | _BEFORE_NUMBERS | _MAY_END
+_TITLES = frozenset(words("words.tsv", "abbreviated titles"))
+_ABBREVIATIONS = frozenset(words("words.tsv", "abbreviations"))
+_BEFORE_NUMBERS = frozenset(words("words.tsv", "abbreviations before numbers"))
+_MAY_END = frozenset(words("words.tsv", "abbreviations that may end"))
 _LONGEST_ABBREVIATION = 16  # characters looked at before a full stop: more than any abbreviation above
 _LAST_WORD = LazyPattern(r"(?<![0-9A-Za-z_])[A-Za-z]+(?:\.[A-Za-z]+)*\Z")
 _ENUMERATOR = LazyPattern(
@@ -270,10 +250,6 @@ def sentences(text: str) -> list[Span]:
 
 
 def _next_visible(text: str, position: int) -> int:
-    if text[position : position + 1] in " \n":
-        position += 1
-    if not text[position : position + 1].isspace():
-        return min(position, len(text))
     match = _VISIBLE.search(text, position)
     return match.start() if match else len(text)
 
@@ -294,12 +270,8 @@ def _stops(text: str) -> Iterator[int]:
                 opened ^= {"**"}
         elif position >= cursor:
             following = text[position + 1 : position + 2]
-            if char in _STRONG and following not in _RUN_ON:
-                yield position + 1
-            elif char == "." and following == " ":
-                if _full_stop_ends(text, position, _next_visible(text, position + 2)):
-                    yield position + 1
-            elif not (following.isascii() and following.isalnum()) and (run := _RUN.match(text, position)):
+            is_inside = char not in _STRONG and following.isascii() and following.isalnum()
+            if not is_inside and (run := _RUN.match(text, position)):
                 cursor = run.end()
                 if (stop := _stop_after(text, run, opened)) is not None:
                     yield stop
@@ -360,9 +332,6 @@ def _ends_before_space(text: str, run: re.Match[str]) -> bool:
 
 def _full_stop_ends(text: str, position: int, following_position: int) -> bool:
     """Return whether a single full stop before white space ends a sentence, and not an abbreviation or "1."."""
-    before, _, word = text[max(0, position - _LONGEST_ENUMERATOR) : position].rpartition(" ")
-    if before[-1:].isalnum() and word.isascii() and word.isalpha() and len(word) > 1 and word.lower() not in _SHORT:
-        return True  # as most do
     if _ENUMERATOR.search(text, max(0, position - _LONGEST_ENUMERATOR), position):
         return False
     match = _LAST_WORD.search(text, max(0, position - _LONGEST_ABBREVIATION), position)

@@ -110,25 +110,28 @@ def _name_of(counter: object) -> str:
 
 
 def describe_counter(counter: TokenCounter) -> dict[str, Any]:
-    """Return facts about a counter, JSON-ready: ``counter`` (a name) and ``margin`` (a share).
-
-    >>> describe_counter(TokenEstimator("cl100k", margin=0.1)), describe_counter(estimate_text_tokens)["counter"]
-    ({'counter': 'cl100k', 'margin': 0.1}, 'estimate_text_tokens')
-    """
+    """Return facts about a counter, JSON-ready: ``counter`` (a name) and ``margin`` (a share)."""
     if isinstance(counter, TokenEstimator):
         return {"counter": counter.name, "margin": counter.margin}
     return {"counter": _name_of(counter), "margin": 0.0}
 
 
-def count_message(message: Message, *, token_counter: TokenCounter | None = None, per_message_tokens: int = 0) -> int:
-    """Return the cost of a message in tokens, as used everywhere in this library.
+def count_message(message: Message, *, token_counter: TokenCounter | None = None) -> int:
+    """Return the cost of a message in tokens, as :func:`count_messages` has it."""
+    return count_messages((message,), token_counter=token_counter)
 
-    The cost is the sum over its texts, each counted separately and once: content (each text part), name and arguments
+
+def count_messages(
+    messages: Iterable[Message], *, token_counter: TokenCounter | None = None, per_message_tokens: int = 0
+) -> int:
+    """Return the cost of messages in tokens, as used everywhere in this library.
+
+    The cost is the sum over their texts, each counted separately and once: content (each text part), name and arguments
     of each tool call, and the ``name`` field; then the ``tokens`` of each media part (by default ``MEDIA_TOKENS``), and
     ``per_message_tokens``. An empty text costs nothing. Roles and ids are not counted.
 
     Args:
-        message: the message.
+        messages: the messages.
         token_counter: counts the tokens of a text; defaults to ``TokenEstimator()``.
         per_message_tokens: tokens that the provider adds to every message, at least 0.
 
@@ -137,19 +140,8 @@ def count_message(message: Message, *, token_counter: TokenCounter | None = None
 
     Source: specification 003-31 (the sum over texts; no overhead by default). Texts of parts and tool calls: ours.
 
-    >>> count_message(Message("user", "你好世界", name="ann-lee1"), token_counter=estimate_text_tokens)
+    >>> count_messages([Message("user", "你好世界", name="ann-lee1")], token_counter=estimate_text_tokens)
     6
-    """
-    return count_messages((message,), token_counter=token_counter, per_message_tokens=per_message_tokens)
-
-
-def count_messages(
-    messages: Iterable[Message], *, token_counter: TokenCounter | None = None, per_message_tokens: int = 0
-) -> int:
-    """Return the sum of ``count_message`` over messages, in tokens; arguments and errors are the same.
-
-    >>> count_messages([Message("user", "hello world"), Message("assistant", "你好")], token_counter=len)
-    13
     """
     counter = checked_counter(token_counter)
     check_tokens("per_message_tokens", per_message_tokens)

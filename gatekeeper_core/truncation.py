@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
-from typing import NamedTuple
 
 from gatekeeper_core.errors import check_str
 from gatekeeper_core.text import LazyPattern
@@ -77,17 +76,16 @@ def truncate_middle(
     if counter(text) <= budget_tokens:
         return text
     before, number, after = marker.partition("{omitted}")
-    earlier: list[_Cut] = []  # places of the marker in the text, with a number of up to 18 digits
+    earlier: list[re.Match[str]] = []  # places of the marker in the text, with a number of up to 18 digits
     if before and number and after:
-        cuts = re.finditer(f"{re.escape(before)}([0-9]{{1,18}}){re.escape(after)}", text)
-        earlier = [_Cut(*cut.span(), int(cut[1])) for cut in cuts]
+        earlier = [*re.finditer(f"{re.escape(before)}([0-9]{{1,18}}){re.escape(after)}", text)]
 
     def shortened(kept: int) -> str:
         start, stop = _safe_cut(text, kept - kept // 3), _safe_cut(text, len(text) - kept // 3)
-        covered = [cut for cut in earlier if cut.start < stop and start < cut.stop]
-        start, stop = min([start, *(cut.start for cut in covered)]), max([stop, *(cut.stop for cut in covered)])
+        covered = [cut for cut in earlier if cut.start() < stop and start < cut.end()]
+        start, stop = min([start, *(cut.start() for cut in covered)]), max([stop, *(cut.end() for cut in covered)])
         omitted = len(text[start:stop].encode("utf-8", "surrogatepass"))
-        omitted += sum(cut.omitted - len(text[cut.start : cut.stop].encode("utf-8")) for cut in covered)
+        omitted += sum(int(cut[1]) - len(cut[0].encode("utf-8")) for cut in covered)
         return f"{text[:start]}{marker.replace('{omitted}', str(omitted))}{text[stop:]}"
 
     if counter(shortened(0)) > budget_tokens:
@@ -112,12 +110,6 @@ def _check(text: str, budget_tokens: int, token_counter: TokenCounter | None, ma
     check_str("marker", marker)
     check_tokens("budget_tokens", budget_tokens)
     return checked_counter(token_counter)
-
-
-class _Cut(NamedTuple):
-    start: int
-    stop: int
-    omitted: int
 
 
 # What extends the character before it although it is no mark: joiners, halfwidth voicing marks, Thai and Lao AM, skin

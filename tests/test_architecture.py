@@ -32,6 +32,7 @@ HALL = frozenset(
         "notebook",
         "observation",
         "plugins",
+        "records",
         "text",
         "token_budget",
         "token_estimate",

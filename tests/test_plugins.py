@@ -77,8 +77,7 @@ def test_where_the_system_has_no_thread_left_a_call_is_refused(monkeypatch: pyte
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
-def test_an_idle_thread_keeps_nothing_of_a_callers_and_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plugins, "_IDLE_SECONDS", 0.01)
+def test_a_thread_ends_with_its_calls_and_keeps_nothing_of_a_callers() -> None:
     plugin = Hang()
     gone, worker = weakref.ref(plugin), patient(plugin, threading.current_thread).value
     del plugin
@@ -102,7 +101,7 @@ def test_a_plugin_that_hangs_does_not_hold_up_the_end_of_the_process() -> None:
 def test_a_forked_child_starts_with_fresh_threads(hang: Hang) -> None:
     """Also where all calls of the parent hang, and another thread holds the lock."""
     assert [run_plugin(hang, hang, timeout_seconds=0.0).status for _ in range(5)] == ["late"] * 4 + ["busy"]
-    with plugins._wake:
+    with plugins._lock:
         child = os.fork()
     if child == 0:
         os._exit(0 if patient(hang, lambda: 2) == Outcome("done", 2) else 1)

@@ -203,7 +203,7 @@ def library_files() -> Iterator[tuple[str, Path]]:
     for package in PACKAGES:
         root = Path(str(resources.files(package)))
         for path in root.rglob("*"):
-            if path.suffix in (".py", ".tsv", ".json", ".md", ".j2", ".css", ".js"):
+            if path.suffix in (".py", ".tsv", ".sql", ".json", ".md", ".j2", ".css", ".js"):
                 yield f"{package}/{path.relative_to(root).as_posix()}", path
     for package in LICENSED:
         for file in distribution(package).files or ():

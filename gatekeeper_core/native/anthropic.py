@@ -20,7 +20,6 @@ from gatekeeper_core.native.items import (
     Sent,
     arguments_json,
     blocks_in,
-    blocks_of,
     content_of,
     image,
     is_compaction,
@@ -47,7 +46,7 @@ class _Anthropic(Format):
 
     def signs(self, item: Item) -> str | None:
         by_the_model = item.get("role") == "assistant"
-        for block in blocks_of(item):
+        for block in blocks_in(item.get("content")):
             kind = kind_of(block)
             if kind in _ONLY_HERE or kind.endswith("_tool_result") or (kind == "compaction" and by_the_model):
                 return f"a block of type {kind if kind in _ONLY_HERE else '…_tool_result'!r}"

@@ -20,11 +20,7 @@ _CARRIERS = frozenset({"compaction", "document", "image", "search_result", "text
 
 
 def marks_in(content: object) -> Iterator[Any]:
-    """Yield the marks in some content, those inside of results included.
-
-    >>> list(marks_in([{"type": "text", "text": "a"}, {"type": "text", "text": "b", "cache_control": EPHEMERAL}]))
-    [{'type': 'ephemeral'}]
-    """
+    """Yield the marks in some content, those inside of results included."""
     for block in content if isinstance(content, (list, tuple)) else ():
         if isinstance(block, Mapping):
             if block.get("cache_control"):

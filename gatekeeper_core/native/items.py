@@ -86,22 +86,10 @@ def kind_of(block: object) -> str:
 
 
 def is_compaction(block: object) -> bool:
-    """Return whether a block or an item is a provider's own compaction, which replaces all before it, not a failed one.
-
-    >>> is_compaction({"type": "compaction", "content": "They set a port."})
-    True
-    >>> is_compaction({"type": "compaction", "content": None})
-    False
-    """
+    """Return whether a block or an item is a provider's own compaction that did not fail: it replaces all before it."""
     if not isinstance(block, Mapping) or kind_of(block) not in ("compaction", "compaction_summary"):
         return False
     return block.get("content", block.get("encrypted_content", "")) is not None
-
-
-def blocks_of(item: Item) -> Sequence[Any]:
-    """Return the blocks of an item's content, none where it is text or something else."""
-    content = item.get("content")
-    return content if isinstance(content, (list, tuple)) else ()
 
 
 def blocks_in(content: object) -> list[Any]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from gatekeeper_core.messages import MediaKind, MediaPart, Message, Part, Role, TextPart, ToolCall
+from gatekeeper_core.messages import Message, Part, Role, ToolCall
 from gatekeeper_core.native.images import openai_tokens
 from gatekeeper_core.native.items import (
     Format,
@@ -18,7 +18,7 @@ from gatekeeper_core.native.items import (
     Read,
     Sent,
     arguments_json,
-    blocks_of,
+    blocks_in,
     content_of,
     image,
     is_compaction,
@@ -29,11 +29,10 @@ from gatekeeper_core.native.items import (
     signed,
     text_of,
 )
+from gatekeeper_core.native.openai_chat import parts_in
 
 _ROLES: dict[str, Role] = {"user": "user", "assistant": "assistant", "system": "system", "developer": "system"}
 SETTINGS = frozenset({"additional_tools", "compaction_trigger", "configuration_update"})
-_TEXTS = frozenset({"input_text", "output_text", "text", "summary_text", "reasoning_text"})
-_MEDIA: dict[str, MediaKind] = {"input_file": "document", "input_audio": "audio"}
 _PARTS_ONLY_HERE = frozenset({"input_text", "output_text", "input_image", "input_file"})
 _ARGUMENTS = ("arguments", "input", "action", "operation", "code")
 
@@ -45,7 +44,7 @@ class _Responses(Format):
         kind = kind_of(item)
         if kind and (kind == "message" or "role" not in item or kind in SETTINGS):
             return 'an item with a "type"'
-        parts = (kind_of(block) for block in blocks_of(item))
+        parts = (kind_of(block) for block in blocks_in(item.get("content")))
         return next((f"a part of type {part!r}" for part in parts if part in _PARTS_ONLY_HERE), None)
 
     def read(self, items: Sequence[Item]) -> list[Read]:
@@ -73,14 +72,14 @@ class _Responses(Format):
             role = item["role"]
             if not isinstance(role, str) or role not in _ROLES:
                 raise refuse(f'"role" must be one of {", ".join(_ROLES)}', at)
-            return [Message(_ROLES[role], content_of(_parts(item.get("content"), at)))]
+            return [Message(_ROLES[role], content_of(parts_in(item.get("content"), at)))]
         call_id = item.get("call_id") or item.get("approval_request_id") or item.get("id")
         if not isinstance(call_id, str):
             raise refuse('an item with an output must have a "call_id"', at)
         output = item.get("output")
         content: str | tuple[Part, ...]
         if isinstance(output, (str, list)) and kind in ("function_call_output", "custom_tool_call_output"):
-            content = content_of(_parts(output, at))
+            content = content_of(parts_in(output, at))
         elif isinstance(output, str):
             content = output
         elif kind == "computer_call_output" and isinstance(output, Mapping):
@@ -109,7 +108,7 @@ def _model_message(items: Sequence[tuple[int, Item]]) -> Message:
         if kind in ("", "message"):
             if "role" not in item:
                 raise refuse('an item must have a "role" or a "type"', at)
-            parts += _parts(item.get("content"), at)
+            parts += parts_in(item.get("content"), at)
             is_signed = is_signed or "id" in item  # what the provider keeps under this id has the whole text
         elif isinstance(call_id, str):
             name = item.get("name")
@@ -123,30 +122,6 @@ def _model_message(items: Sequence[tuple[int, Item]]) -> Message:
     message = Message("assistant", content_of(parts), tool_calls=tuple(calls))
     compacted = any(is_compaction(item) and "role" not in item for _, item in items)
     return signed(message, compacted=compacted) if is_signed else message
-
-
-def _parts(content: object, at: int) -> list[Part]:
-    if isinstance(content, str):
-        return [TextPart(content)]
-    if not isinstance(content, (list, tuple)):
-        raise refuse('"content" must be text or a list of parts', at)
-    parts: list[Part] = []
-    for block in content:
-        kind = kind_of(block)
-        if isinstance(block, str):
-            parts.append(TextPart(block))
-        elif not isinstance(block, Mapping):
-            raise refuse("a part must be an object", at)
-        elif kind in _TEXTS or kind == "refusal":
-            parts.append(TextPart(text_of(block, "refusal" if kind == "refusal" else "text", at)))
-        elif kind == "input_image":
-            low = block.get("detail") == "low"
-            parts.append(image(block.get("image_url"), (lambda *_: 85) if low else openai_tokens))
-        elif kind in _MEDIA:
-            parts.append(MediaPart(_MEDIA[kind]))
-        else:
-            parts.append(opaque(block))
-    return parts
 
 
 RESPONSES = _Responses()

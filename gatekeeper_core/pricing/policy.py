@@ -26,7 +26,7 @@ Source: the rule of rent or buy is that of ski rental (Karlin, Manasse, Rudolph,
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, NamedTuple
 
 from gatekeeper_core.errors import ConfigError
@@ -34,6 +34,7 @@ from gatekeeper_core.messages import common_beginning
 from gatekeeper_core.pricing.cache import FIRST_CUT, MOST, input_cost
 from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.pricing.usage import Usage
+from gatekeeper_core.records import UNREADABLE, read_value
 
 Action = Literal["everything", "kept", "rebuilt", "fresh"]
 
@@ -48,10 +49,6 @@ _PRIOR_QUESTIONS = 5
 benchmarks.cost --agents 5000``; without them chats that were cut early come to 1.26 times everything."""
 
 _VERSION = 4
-_LARGEST = 2**53
-"""Above every stored number: a float holds every integer up to here."""
-_ELEMENTS: Mapping[str, Any] = {"turns": 0, "recalled": 0, "prefixes": "", "branch": "", "texts": (0, "")}
-"""An example of the elements of each stored list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +190,9 @@ class PolicyState:
         >>> PolicyState.from_dict(PolicyState(Body((0, 3), since=7)).to_dict()).body.ids(9)
         (0, 3, 7, 8)
         """
-        return {"version": _VERSION, **{name: _values_of(part) for name, part in _values_of(self).items()}}
+        parts = {part.name: getattr(self, part.name) for part in fields(self)}
+        values = {name: {one.name: getattr(part, one.name) for one in fields(part)} for name, part in parts.items()}
+        return {"version": _VERSION, **values}  # ``asdict`` would copy every element
 
     @classmethod
     def from_dict(cls, stored: object) -> PolicyState:
@@ -204,33 +203,14 @@ class PolicyState:
         """
         if not isinstance(stored, Mapping) or stored.get("version") != _VERSION:
             raise ConfigError("not a policy state of this version: start with PolicyState()")
-        state: PolicyState = _restored("state", {**stored, "version": None}, cls())
-        lists: tuple[tuple[Any, ...], ...] = (state.body.turns, state.body.texts)
-        if any(list(turns) != sorted(set(turns)) for turns in lists):
-            raise ConfigError("the turns of the policy state are out of order: start with PolicyState()")
+        try:
+            state: PolicyState = read_value(cls, {name: part for name, part in stored.items() if name != "version"})
+            lists: tuple[tuple[Any, ...], ...] = (state.body.turns, state.body.texts)
+            if any(list(turns) != sorted(set(turns)) for turns in lists):
+                raise ValueError("the turns are out of order")
+        except UNREADABLE as error:
+            raise ConfigError("the policy state cannot be read: start with PolicyState()") from error
         return state
-
-
-def _values_of(part: Any) -> dict[str, Any]:
-    return {one.name: getattr(part, one.name) for one in fields(part)}  # ``asdict`` copies every element
-
-
-def _restored(name: str, stored: Any, example: Any) -> Any:
-    """Return a stored value in the form of an example; None is a time."""
-    if is_dataclass(example) and not isinstance(example, type):
-        values = _values_of(example)
-        if isinstance(stored, Mapping) and stored.keys() - {"version"} == values.keys():
-            return replace(example, **{key: _restored(key, stored[key], value) for key, value in values.items()})
-    elif isinstance(example, tuple):
-        if isinstance(stored, list | tuple) and len(stored) == len(example or stored):
-            examples = example or [_ELEMENTS[name]] * len(stored)
-            return tuple(_restored(name, *pair) for pair in zip(stored, examples, strict=True))
-    elif isinstance(example, str) or stored is None:
-        if type(stored) is type(example):
-            return stored
-    elif type(stored) in ((int,) if isinstance(example, int) else (int, float)) and 0 <= stored < _LARGEST:
-        return stored
-    raise ConfigError(f"the policy state has no usable {name}: start with PolicyState()")
 
 
 class Continuation(NamedTuple):

@@ -319,19 +319,7 @@ class Store(MessageStore, RecordStore, MemoryStore, Protocol):
         """
 
 
-def is_in_process(store: object) -> bool:
-    """Return whether calls of a store never wait: its ``is_in_process`` is True."""
-    return getattr(store, "is_in_process", False) is True
-
-
 def thread_blobs(store: BlobStore | Store, tenant: str, thread: str) -> BlobStore:
-    """Return the blobs of one thread where a store keeps threads apart (``Store.blobs_of``), else the store itself.
-
-    >>> from gatekeeper_core.storage.in_memory import InMemoryBlobStore
-    >>> from gatekeeper_core.storage.sqlite import InMemoryStore
-    >>> blobs, store = InMemoryBlobStore(), InMemoryStore()
-    >>> thread_blobs(blobs, "acme", "t1") is blobs, thread_blobs(store, "acme", "t1").records("scope")
-    (True, ())
-    """
+    """Return the blobs of one thread where a store keeps threads apart (``Store.blobs_of``), else the store itself."""
     blobs_of: Callable[[str, str], BlobStore] | None = getattr(store, "blobs_of", None)
     return cast("BlobStore", store) if blobs_of is None else blobs_of(tenant, thread)

@@ -29,8 +29,6 @@ class InMemoryBlobStore(BlobStore):
     (b'234', 10)
     """
 
-    is_in_process = True
-
     def __init__(self, *, max_bytes: int | None = None) -> None:
         if max_bytes is not None:
             check_tokens("max_bytes", max_bytes, at_least=1)

@@ -2,34 +2,93 @@
 
 ::
 
-    sqlite ── tables                 what a store with tables does
-           ── sqlite_connections     one for each thread, transactions, forks, errors
-           ── sqlite_schema          tables, migrations
+    sqlite ── tables            what a store with tables does
+           ── sqlite_schema     tables, migrations
+
+    call ──_writing──> BEGIN IMMEDIATE … COMMIT     the one writer, all or nothing
+         ──_reading──> BEGIN … COMMIT               one state of the file, while other processes write
+
+The threads of a process share one connection, which serves one call at a time. A connection that crosses a fork loses
+what the child writes: SQLite keeps in each process a list of the locks that it holds, and the child would believe in
+the parent's. So a process closes the connections to files before it forks, and opens them again at the next call.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
+import threading
+import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
-from threading import RLock
-from typing import NamedTuple
+from contextlib import AbstractContextManager, contextmanager
+from typing import Literal, NamedTuple
+from weakref import WeakSet
 
 from gatekeeper_core.arguments import with_suggestions
-from gatekeeper_core.errors import ConfigError
-from gatekeeper_core.events import PURGE_FAILED, STORE_CHECKED
-from gatekeeper_core.observation import tell
-from gatekeeper_core.storage.sqlite_connections import (
-    Connections,
-    SQLiteTransaction,
-    Synchronous,
-    close_before_fork,
-    typed_errors,
-)
-from gatekeeper_core.storage.sqlite_schema import has_only_our_tables, migrate, schema_state
-from gatekeeper_core.storage.tables import TableStore, counts
+from gatekeeper_core.errors import ConfigError, CorruptionError, StorageError
+from gatekeeper_core.events import PURGE_FAILED, STORE_CALL, STORE_CHECKED, STORE_OPENED
+from gatekeeper_core.observation import stage, tell
+from gatekeeper_core.storage.sqlite_schema import MIGRATIONS, has_only_our_tables, migrate, schema_state
+from gatekeeper_core.storage.tables import TableStore, Transaction, counts
 from gatekeeper_core.tokens import check_tokens
+
+Synchronous = Literal["normal", "full"]
+
+_SYNCHRONOUS = ("normal", "full")
+_RETRY_SECONDS = 0.01
+
+_LOCKED = "locked by another writer: try again, or raise busy_timeout_ms"
+_REASONS = {
+    "database is locked": _LOCKED,
+    "database table is locked": _LOCKED,
+    "database or disk is full": "no space left: nothing from this call was stored",
+    "attempt to write a readonly database": "it is read-only: check the permissions of the file and its folder",
+    "unable to open database file": "it cannot be opened: check that its folder exists, and the permissions of both",
+    "disk i/o error": "the system failed to read or write it",
+}
+"""What to make of SQLite's words, which are the same in all versions; Python 3.10 does not give its numbers."""
+
+_ADVICE = "run check() and restore it from a backup"
+
+
+@contextmanager
+def _typed_errors(place: str) -> Iterator[None]:
+    """Make errors of SQLite into ours, which name the place and nothing that is in it."""
+    try:
+        yield
+    except UnicodeDecodeError as error:  # SQLite's own words quote a name that is damaged
+        raise CorruptionError(f"{place}: the file is damaged; {_ADVICE}") from error
+    except OverflowError as error:
+        raise ConfigError("a number is too large to be stored") from error
+    except sqlite3.Error as error:
+        words = str(error).lower()
+        reason = next((reason for beginning, reason in _REASONS.items() if words.startswith(beginning)), "")
+        # SQLite calls a file that it cannot read a DatabaseError; a clash of keys that were looked up is damage.
+        if not reason and type(error) in (sqlite3.DatabaseError, sqlite3.IntegrityError):
+            raise CorruptionError(f"{place}: the file is damaged or not a database; {_ADVICE}") from error
+        raise StorageError(f"{place}: {reason or f'SQLite refused the call ({type(error).__name__})'}") from error
+
+
+class _Connected(TableStore):
+    """A store with one connection, and one lock for all threads. A forked child gets the lock free."""
+
+    _connection: sqlite3.Connection | None = None
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()  # for a signal handler that calls in the middle of a call
+        with _stores_lock:
+            _stores.add(self)
+
+    def __del__(self) -> None:
+        self._disconnect()
+
+    def _disconnect(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+
+    def _before_fork(self) -> None:
+        self._lock.acquire()
 
 
 class StoreInfo(NamedTuple):
@@ -53,14 +112,14 @@ class StoreInfo(NamedTuple):
 
 
 @with_suggestions()
-class SQLiteStore(TableStore):
+class SQLiteStore(_Connected):
     """A ``Store`` in a file.
 
     Every call is one transaction. A failed call raises a ``StorageError``, which names the file but none of its
     content; nothing is half-written, and the store stays usable.
 
-    Each thread has its own connection, closed when the thread ends, at ``close()``, and before the process forks. A
-    call may wait for another writer, so ``is_in_process`` is not set.
+    The threads of a process share one connection, which serves one call at a time, and is closed before the process
+    forks. A call may wait for another process, so ``is_in_process`` is not set.
 
     Args:
         path: the file, with its write-ahead log next to it (``-wal``, ``-shm``); on a local disk, not a network share.
@@ -69,6 +128,10 @@ class SQLiteStore(TableStore):
         busy_timeout_ms: how long a call waits for another writer before it fails, at least 0.
         create: whether to create a missing file.
         migrate: whether to upgrade an older file; otherwise it is refused.
+
+    Attributes:
+        path: the file, as an absolute path.
+        found_schema_version: version of the tables when the file was opened, before any upgrade; 0 if it was new.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -89,6 +152,7 @@ class SQLiteStore(TableStore):
     """
 
     backend = "sqlite"
+    _migrations = MIGRATIONS
 
     def __init__(
         self,
@@ -105,28 +169,24 @@ class SQLiteStore(TableStore):
             raise TypeError(f"path must be a str or a path, got {type(path).__name__}")
         if not name or name == ":memory:" or name.startswith("file:") or "\0" in name:
             raise ConfigError("path must name a file; to keep nothing on disk, use InMemoryStore")
-        self._connections = Connections(
-            os.path.abspath(name),
-            synchronous=synchronous,
-            busy_timeout_ms=min(busy_timeout_ms, 2**31 - 1),
-            create=create,
-            migrate=migrate,
-        )
-        self.place = self._connections.path
-
-    @property
-    def path(self) -> str:
-        """The file, as an absolute path."""
-        return self._connections.path
-
-    @property
-    def found_schema_version(self) -> int:
-        """Version of the tables when the file was opened, before any upgrade; 0 if it was new."""
-        return self._connections.schema_version or 0
+        if synchronous not in _SYNCHRONOUS:
+            raise ConfigError(f"synchronous must be one of {', '.join(_SYNCHRONOUS)}")
+        self.path = self.place = os.path.abspath(name)
+        self.found_schema_version = -1
+        self._create = create
+        self._migrate = migrate
+        self._synchronous = synchronous
+        self._busy_seconds = min(busy_timeout_ms, 2**31 - 1) / 1000
+        self._is_closed = False
+        super().__init__()
+        with self._reading():
+            self._create = False  # a file that cannot be used is refused here, and one that is lost later on
 
     def close(self) -> None:
-        """Wait for running calls, then close the connections of all threads. Later calls are refused."""
-        self._connections.close()
+        """Wait for the running call, then close the connection. Later calls are refused."""
+        with self._lock:
+            self._is_closed = True
+            self._disconnect()
 
     def purge(self) -> bool:
         """Rewrite the file without deleted data, empty its log, and return whether that succeeded.
@@ -134,7 +194,7 @@ class SQLiteStore(TableStore):
         An active reader or a full disk can prevent it: call it again. SQLite writes zeros over what it deletes, but not
         over what it has moved within a page, and the log keeps pages as they were until it is emptied.
         """
-        with self._connections.bare() as connection:
+        with self._lend("bare") as connection:
             try:
                 connection.execute("VACUUM")
                 busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
@@ -149,7 +209,7 @@ class SQLiteStore(TableStore):
         Its pages and indexes, and whether the tables are those that this library made. SQLite keeps no checksum of a
         page: a byte that changed within a text is not found.
         """
-        with self._connections.bare() as connection:
+        with self._lend("bare") as connection:
             try:
                 lines = [line.decode("utf-8", "replace") for (line,) in connection.execute("PRAGMA integrity_check")]
                 problems = [line for line in lines if line != "ok"]
@@ -162,23 +222,105 @@ class SQLiteStore(TableStore):
 
     def info(self) -> StoreInfo:
         """Return the counts and the size, in time linear in the rows."""
-        size = 0
-        for name in (self.path, f"{self.path}-wal"):
-            with suppress(OSError):
-                size += os.path.getsize(name)
-        with self._connections.reading() as transaction:
-            version = schema_state(transaction.connection).version
+        size = _size_of(self.path) + _size_of(f"{self.path}-wal")
+        with self._reading() as transaction:
+            version = transaction.rows("PRAGMA user_version")[0][0]
             return StoreInfo(path=self.path, schema_version=version, size_bytes=size, **counts(transaction))
 
-    def _reading(self) -> AbstractContextManager[SQLiteTransaction]:
-        return self._connections.reading()
+    def _reading(self) -> AbstractContextManager[Transaction]:
+        return self._transaction("read", "BEGIN")
 
-    def _writing(self, *_: str | bytes, alone: bool = False) -> AbstractContextManager[SQLiteTransaction]:  # noqa: ARG002
-        return self._connections.writing()  # there is one writer at a time
+    @contextmanager
+    def _writing(self, *_: str | bytes, alone: bool = False) -> Iterator[Transaction]:  # noqa: ARG002 - one writer at a time
+        with self._transaction("write", "BEGIN IMMEDIATE") as transaction:
+            if transaction.rows("PRAGMA user_version")[0][0] > len(self._migrations):
+                raise self._newer()  # another process has brought the file up to date in the meantime
+            yield transaction
+
+    @contextmanager
+    def _transaction(self, access: str, begin: str) -> Iterator[Transaction]:
+        with self._lend(access) as connection:
+            connection.execute(begin)
+            try:
+                yield Transaction(connection)
+                connection.execute("COMMIT")
+            except BaseException:
+                try:
+                    connection.rollback()
+                except sqlite3.Error:
+                    self._disconnect()  # which undoes the transaction as well
+                raise
+
+    @contextmanager
+    def _lend(self, access: str) -> Iterator[sqlite3.Connection]:
+        """Lend the connection without a transaction, for what SQLite does outside of one."""
+        with stage(STORE_CALL) as call, self._lock, _typed_errors(self.path):
+            call.tell(lambda: {"backend": self.backend, "access": access})
+            if self._is_closed:
+                raise StorageError(f"{self.path}: the store is closed")
+            self._connection = self._connection or self._open()
+            try:
+                yield self._connection
+            except (sqlite3.Error, UnicodeDecodeError):
+                self._disconnect()  # whatever state it is in, the next call gets a new one
+                raise
+
+    def _open(self) -> sqlite3.Connection:
+        """Return a new connection; the first to open a file waits here, for SQLite would refuse at once."""
+        deadline = time.monotonic() + self._busy_seconds
+        while True:
+            if not self._create and not _size_of(self.path):
+                raise StorageError(f"{self.path}: no store found")
+            connection = sqlite3.connect(
+                self.path, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False
+            )
+            try:
+                self._prepare(connection)
+            except BaseException as error:
+                connection.close()
+                is_locked = isinstance(error, sqlite3.OperationalError) and "locked" in str(error)
+                if not is_locked or time.monotonic() >= deadline:
+                    raise
+                time.sleep(_RETRY_SECONDS)
+            else:
+                return connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        newest = len(self._migrations)
+        connection.text_factory = bytes  # there is no text in the tables, but in damaged ones there may be
+        connection.execute("PRAGMA trusted_schema = OFF")
+        connection.execute("PRAGMA cell_size_check = ON")
+        connection.execute("BEGIN")  # another process may be making the tables
+        version, is_empty, is_ours = schema_state(connection)
+        connection.execute("COMMIT")
+        if not is_ours:
+            reason = "this is a database of another program; nothing was changed, give another path"
+            raise StorageError(f"{self.path}: {reason}")
+        if version > newest:
+            raise self._newer()
+        if not (is_empty or self._migrate or version == newest):
+            raise StorageError(f"{self.path}: written by an older version of this library: migrate it first")
+        if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != b"wal":
+            raise StorageError(f"{self.path}: no write-ahead log is possible there: use a path on a local disk")
+        connection.execute(f"PRAGMA synchronous = {self._synchronous}")
+        connection.execute("PRAGMA secure_delete = ON")
+        migrate(connection, self._migrations)
+        if self.found_schema_version < 0:
+            self.found_schema_version = version
+            tell(STORE_OPENED, backend=self.backend, found_version=version, schema_version=newest)
+        if not has_only_our_tables(connection, self._migrations):
+            raise CorruptionError(f"{self.path}: the tables were altered; {_ADVICE}")
+
+    def _newer(self) -> StorageError:
+        return StorageError(f"{self.path}: written by a newer version of this library: upgrade the library")
+
+    def _before_fork(self) -> None:
+        super()._before_fork()
+        self._disconnect()
 
 
-class InMemoryStore(TableStore):
-    """A ``Store`` in a SQLite database in memory, with one connection and one lock for all threads.
+class InMemoryStore(_Connected):
+    """A ``Store`` in a SQLite database in memory, shared by all threads.
 
     A forked process gets its own copy.
 
@@ -198,43 +340,62 @@ class InMemoryStore(TableStore):
     backend = "memory"
     place = "the store in memory"
 
+    _connection: sqlite3.Connection
+
     def __init__(self) -> None:
-        self._lock = RLock()
+        super().__init__()
         self._connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
         migrate(self._connection)
-        close_before_fork(self)
-
-    def __del__(self) -> None:
-        connection = getattr(self, "_connection", None)
-        if connection is not None:
-            connection.close()
 
     @contextmanager
-    def _reading(self) -> Iterator[SQLiteTransaction]:
-        with self._lock, typed_errors(self.place):
-            yield SQLiteTransaction(self._connection)
+    def _reading(self) -> Iterator[Transaction]:
+        with self._lock, _typed_errors(self.place):
+            yield Transaction(self._connection)
 
     @contextmanager
-    def _writing(self, *_: str | bytes, alone: bool = False) -> Iterator[SQLiteTransaction]:  # noqa: ARG002
+    def _writing(self, *_: str | bytes, alone: bool = False) -> Iterator[Transaction]:  # noqa: ARG002
         with self._reading() as transaction:
             # A savepoint, so that a signal handler may call in the middle of a call.
-            self._connection.execute("SAVEPOINT call")
+            transaction.execute("SAVEPOINT call")
             try:
                 yield transaction
             except BaseException:
-                self._connection.execute("ROLLBACK TO call")
+                transaction.execute("ROLLBACK TO call")
                 raise
             finally:
-                self._connection.execute("RELEASE call")
+                transaction.execute("RELEASE call")
 
     def purge(self) -> bool:
         """Return True: deleted data is in no file."""
         return True
 
-    def pause(self) -> None:
-        """Block new calls."""
-        self._lock.acquire()
 
-    def resume(self) -> None:
-        """Allow calls again."""
-        self._lock.release()
+def _size_of(path: str) -> int:
+    try:
+        return os.path.getsize(path)
+    except OSError:
+        return 0
+
+
+# --- forks ----------------------------------------------------------------------------------------------------------
+
+_stores: WeakSet[_Connected] = WeakSet()
+_stores_lock = threading.Lock()
+_locked_for_fork: list[_Connected] = []
+
+
+def _before_fork() -> None:
+    _stores_lock.acquire()
+    for store in list(_stores):
+        store._before_fork()
+        _locked_for_fork.append(store)
+
+
+def _after_fork() -> None:
+    while _locked_for_fork:
+        _locked_for_fork.pop()._lock.release()
+    _stores_lock.release()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork)

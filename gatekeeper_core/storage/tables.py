@@ -24,7 +24,7 @@ from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from heapq import nlargest
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from gatekeeper_core.errors import (
     ConfigError,
@@ -36,8 +36,10 @@ from gatekeeper_core.errors import (
     check_type,
 )
 from gatekeeper_core.events import STORE_FORGOT
-from gatekeeper_core.messages import Message
+from gatekeeper_core.messages import Message, checked_messages
 from gatekeeper_core.observation import tell
+from gatekeeper_core.records import UNREADABLE
+from gatekeeper_core.storage import codec
 from gatekeeper_core.storage.base import (
     BlobRecord,
     BlobStore,
@@ -47,19 +49,6 @@ from gatekeeper_core.storage.base import (
     MemoryScope,
     Store,
     TermCounts,
-    is_in_process,
-)
-from gatekeeper_core.storage.codec import (
-    decode_memory,
-    decode_message,
-    decode_terms,
-    decode_text,
-    decode_vector,
-    encode_memory,
-    encode_message,
-    encode_terms,
-    encode_text,
-    encode_vector,
 )
 from gatekeeper_core.tokens import check_tokens
 from gatekeeper_core.vectors import cosine
@@ -91,17 +80,42 @@ _REPLACE_RECORD = (
 )
 
 
-class Transaction(Protocol):
-    """A database transaction; each ``?`` in a statement is a placeholder."""
+class Transaction:
+    """A database transaction on a connection of sqlite3; each ``?`` in a statement is a placeholder."""
+
+    def __init__(self, connection: Any) -> None:
+        self.connection = connection
 
     def rows(self, sql: str, /, *values: Any) -> Sequence[tuple[Any, ...]]:
         """Run a statement, and return its rows."""
+        rows: list[tuple[Any, ...]] = self.connection.execute(sql, values).fetchall()
+        return rows
 
     def execute(self, sql: str, /, *values: Any) -> int:
         """Run a statement, and return how many rows it changed."""
+        return int(self.connection.execute(sql, values).rowcount)
 
     def many(self, sql: str, rows: Iterable[tuple[Any, ...]], /) -> None:
         """Run a statement for each row of values."""
+        self.connection.executemany(sql, rows)
+
+    def rows_of(self, names: Sequence[bytes], sql: str, *values: Any) -> list[tuple[Any, ...]]:
+        """Return the rows of a query of many names, which take the place of ``{}`` in it, some at once."""
+        rows: list[tuple[Any, ...]] = []
+        for start in range(0, len(names), _AT_ONCE):
+            some = names[start : start + _AT_ONCE]
+            rows += self.rows(sql.format(", ".join("?" * len(some))), *values, *some)
+        return rows
+
+    def insert(self, table: str, columns: str, rows: Sequence[tuple[Any, ...]], otherwise: str = "") -> None:
+        """Insert rows; ``otherwise`` is what to do where one is there already."""
+        if rows:
+            marks = ", ".join("?" * len(rows[0]))
+            self.many(f"INSERT INTO {table} ({columns}) VALUES ({marks}) {otherwise}", rows)  # noqa: S608
+
+    def delete(self, tables: Iterable[str], where: str, *values: Any) -> dict[str, int]:
+        """Delete rows of tables, and return how many there were in each."""
+        return {table: self.execute(f"DELETE FROM {table} WHERE {where}", *values) for table in tables}  # noqa: S608
 
 
 class MemoryFilter(NamedTuple):
@@ -159,7 +173,7 @@ class TableStore(Store):
 
     @staticmethod
     def _key(name: str) -> bytes:
-        return encode_text(name)  # a name as an index stores it
+        return codec.encode_text(name)  # a name as an index stores it
 
     def append_messages(
         self, tenant: str, thread: str, messages: Sequence[Message], /, *, expected_seq: int | None = None
@@ -167,15 +181,15 @@ class TableStore(Store):
         key = self._thread(tenant, thread)
         if expected_seq is not None:
             check_tokens("expected_seq", expected_seq, at_least=-1)
-        for at, message in enumerate(messages):
-            if not isinstance(message, Message):
-                raise TypeError(f"messages[{at}] must be a Message, got {type(message).__name__}")
-        appended = [(self._key(message.id) if message.id else None, encode_message(message)) for message in messages]
+        messages = checked_messages(messages)
+        appended = [
+            (self._key(message.id) if message.id else None, codec.encode_message(message)) for message in messages
+        ]
         query = "SELECT message_id, seq, body FROM messages WHERE tenant = ? AND thread = ? AND message_id IN ({})"
         with self._saving(tenant, b"thread", *key, thread=thread) as transaction:
             last = seq = _last_seq(transaction, key)
             ids = list(dict.fromkeys(message_id for message_id, _ in appended if message_id))
-            rows = _rows_of(transaction, query, key, ids)
+            rows = transaction.rows_of(ids, query, *key)
             stored: dict[bytes | None, tuple[int, bytes]] = {name: (number, body) for name, number, body in rows}
             if stored and len([message_id for message_id, _ in appended if message_id]) < len(appended):
                 # Without an id to recognise each one by, they must stand side by side.
@@ -199,7 +213,7 @@ class TableStore(Store):
                 reason = f"the thread ends with message {last}, not {expected_seq}"
                 reason += ": read what another writer added, then retry"
                 raise ConflictError("thread", expected_version=expected_seq or 0, stored_version=last, reason=reason)
-            _insert(transaction, "messages", "tenant, thread, seq, message_id, body", new)
+            transaction.insert("messages", "tenant, thread, seq, message_id, body", new)
         return seq
 
     def read_messages(
@@ -215,7 +229,7 @@ class TableStore(Store):
                 raise StaleReadError(min_seq=min_seq, last_seq=last)
             seqs = range(from_seq, last + 1 if limit is None else min(last + 1, from_seq + limit))
             bodies = _bodies(transaction, key, seqs) if seqs else []
-        return tuple([self._decoded(decode_message, body) for body in bodies])
+        return tuple([self._decoded(codec.decode_message, body) for body in bodies])
 
     def last_seq(self, tenant: str, thread: str, /) -> int:
         key = self._thread(tenant, thread)
@@ -226,7 +240,7 @@ class TableStore(Store):
         key = (*self._thread(tenant, thread), self._key(_checked_name("kind", kind)))
         with self._reading() as transaction:
             row = _record(transaction, key)
-        return DerivedRecord(self._decoded(decode_text, row[0]), row[1], row[2]) if row else None
+        return DerivedRecord(self._decoded(codec.decode_text, row[0]), row[1], row[2]) if row else None
 
     def save_record(
         self, tenant: str, thread: str, kind: str, body: str, /, *, upto_seq: int, expected_version: int
@@ -239,8 +253,8 @@ class TableStore(Store):
             version = int(row[2]) if row else 0
             if version != expected_version:
                 raise ConflictError(kind, expected_version=expected_version, stored_version=version)
-            new = (*key, encode_text(body), upto_seq, version + 1)
-            _insert(transaction, "records", "tenant, thread, kind, body, upto_seq, version", [new], _REPLACE_RECORD)
+            new = (*key, codec.encode_text(body), upto_seq, version + 1)
+            transaction.insert("records", "tenant, thread, kind, body, upto_seq, version", [new], _REPLACE_RECORD)
         return version + 1
 
     def put_memories(self, scope: MemoryScope, records: Sequence[MemoryRecord], /) -> None:
@@ -272,7 +286,7 @@ class TableStore(Store):
         key = self._user(scope)
         with self._writing(scope.tenant, b"user", *key) as transaction:
             if memory_ids is None:
-                return _delete(transaction, _OF_USER, "tenant = ? AND user_id = ?", *key)["memories"]
+                return transaction.delete(_OF_USER, "tenant = ? AND user_id = ?", *key)["memories"]
             return self._delete_memories(transaction, key, list(dict.fromkeys(map(self._key, memory_ids))))
 
     def find_memories(
@@ -290,14 +304,10 @@ class TableStore(Store):
         Without an index, a vector is compared with those of the newest 10,000 memories that key and categories allow.
         """
         user, limit = self._user(scope), min(limit, _LARGEST)
-        where = MemoryFilter("", ())
-        if key is not None:
-            where = MemoryFilter(" AND m.key = ?", (self._key(key),))
+        where = MemoryFilter("", ()) if key is None else MemoryFilter(" AND m.key = ?", (self._key(key),))
         if categories:
-            marks = ", ".join("?" * len(categories))
-            where = MemoryFilter(
-                f"{where.sql} AND m.category IN ({marks})", (*where.values, *map(encode_text, categories))
-            )
+            condition = f"{where.sql} AND m.category IN ({', '.join('?' * len(categories))})"
+            where = MemoryFilter(condition, (*where.values, *map(codec.encode_text, categories)))
         with self._reading() as transaction:
             rows: list[StoredMemory] = []
             if terms:
@@ -308,7 +318,7 @@ class TableStore(Store):
                 rows += [StoredMemory(*row) for row in transaction.rows(query, *user, *where.values, limit)]
             if vector is not None:
                 near = self._nearest(transaction, user, vector, where, limit)
-                rows += sorted(near, key=lambda row: -cosine(decode_vector(row.vector or b""), vector))[:limit]
+                rows += sorted(near, key=lambda row: -cosine(codec.decode_vector(row.vector or b""), vector))[:limit]
         return tuple(map(self._record_of, {row.id: row for row in rows}.values()))
 
     def count_memories(self, scope: MemoryScope, terms: Collection[str], /) -> TermCounts:
@@ -318,7 +328,7 @@ class TableStore(Store):
             "SELECT term, count(*) FROM memory_terms WHERE tenant = ? AND user_id = ? AND term IN ({}) GROUP BY term"
         )
         with self._reading() as transaction:
-            counts = _rows_of(transaction, query, key, list(names))
+            counts = transaction.rows_of([*names], query, *key)
             # The condition on the number, so that SQLite counts in the index and not in the table with its texts.
             ((memories,),) = transaction.rows(
                 f"SELECT count(*) {_MEMORIES} AND m.is_current = 1 AND m.serial > 0", *key
@@ -336,16 +346,14 @@ class TableStore(Store):
         key = self._key(tenant), self._key(name)
         gone: dict[str, int] = {}
         with self._writing(tenant, alone=True) as transaction:
-            _insert(
-                transaction, "tombstones", "tenant, stone", _tombstones(tenant, kind, name), "ON CONFLICT DO NOTHING"
-            )
+            transaction.insert("tombstones", "tenant, stone", _tombstones(tenant, kind, name), "ON CONFLICT DO NOTHING")
             if kind == _TENANT:
-                gone = _delete(transaction, (*_OF_THREAD, *_OF_USER), "tenant = ?", key[0])
+                gone = transaction.delete((*_OF_THREAD, *_OF_USER), "tenant = ?", key[0])
             elif kind == "user":
-                gone = _delete(transaction, _OF_USER, "tenant = ? AND user_id = ?", *key)
+                gone = transaction.delete(_OF_USER, "tenant = ? AND user_id = ?", *key)
             else:
                 if kind == "thread":
-                    gone = _delete(transaction, _OF_THREAD, "tenant = ? AND thread = ?", *key)
+                    gone = transaction.delete(_OF_THREAD, "tenant = ? AND thread = ?", *key)
                 gone["memories"] = self._forget_source(transaction, key[0], name)
         deleted = {table: gone.get(table, 0) for table in ("messages", "records", "memories", "blobs")}
         forgotten = Forgotten(**deleted, is_purged=self.purge())
@@ -373,7 +381,7 @@ class TableStore(Store):
         stones = {_tombstone(tenant, kind, name): kind for kind, name in named if name is not None}
         query = "SELECT stone FROM tombstones WHERE tenant = ? AND stone IN ({})"
         with self._writing(tenant, *key) as transaction:
-            for (stone,) in _rows_of(transaction, query, [_tombstone(tenant, _TENANT)], list(stones)):
+            for (stone,) in transaction.rows_of([*stones], query, _tombstone(tenant, _TENANT)):
                 raise ForgottenError(stones[stone])
             yield transaction
 
@@ -386,13 +394,13 @@ class TableStore(Store):
     def _decoded(self, decode: Callable[[bytes], V], data: bytes) -> V:
         try:
             return decode(data)
-        except (ValueError, TypeError, AttributeError) as error:
+        except UNREADABLE as error:
             raise CorruptionError(f"{self.place}: a stored row cannot be read; restore it from a backup") from error
 
     def _record_of(self, row: StoredMemory) -> MemoryRecord:
-        memory, terms = self._decoded(decode_memory, row.body), self._decoded(decode_terms, row.terms)
-        vector = None if row.vector is None else self._decoded(decode_vector, row.vector)
-        return MemoryRecord(memory, terms, vector, self._decoded(decode_text, row.vector_of))
+        memory, terms = self._decoded(codec.decode_memory, row.body), self._decoded(codec.decode_terms, row.terms)
+        vector = None if row.vector is None else self._decoded(codec.decode_vector, row.vector)
+        return MemoryRecord(memory, terms, vector, self._decoded(codec.decode_text, row.vector_of))
 
     def _memories(
         self, transaction: Transaction, key: tuple[bytes, bytes], names: Iterable[str | bytes]
@@ -400,7 +408,7 @@ class TableStore(Store):
         """Return the memories of ids or of their keys, as far as they are there, in that order."""
         keys = [name if isinstance(name, bytes) else self._key(name) for name in names]
         query = f"SELECT {', '.join(StoredMemory._fields)} {_MEMORIES} AND m.id IN ({{}})"
-        rows = {row[0]: StoredMemory(*row) for row in _rows_of(transaction, query, key, keys)}
+        rows = {row[0]: StoredMemory(*row) for row in transaction.rows_of(keys, query, *key)}
         return {name: rows[name] for name in keys if name in rows}
 
     def _holding(
@@ -431,11 +439,11 @@ class TableStore(Store):
         self, transaction: Transaction, key: tuple[bytes, bytes], vector: array[float], where: MemoryFilter, limit: int
     ) -> Iterable[StoredMemory]:
         """Return the current memories that are nearest to a vector, in any order; some others may be with them."""
-        size = len(encode_vector(vector))
+        size = len(codec.encode_vector(vector))
         query = f"SELECT m.id, m.vector {_MEMORIES} AND m.is_current = 1 AND length(m.vector) = ?{where.sql} "
         query += "ORDER BY m.serial DESC LIMIT ?"
         rows = transaction.rows(query, *key, size, *where.values, MAX_COMPARED_VECTORS)
-        best = nlargest(limit, rows, key=lambda row: cosine(decode_vector(row[1]), vector))
+        best = nlargest(limit, rows, key=lambda row: cosine(codec.decode_vector(row[1]), vector))
         return self._memories(transaction, key, [row[0] for row in best]).values()
 
     def _insert_memories(
@@ -446,27 +454,32 @@ class TableStore(Store):
         for serial, record in records:
             memory, name = record.memory, self._key(record.memory.id)
             is_current = memory.superseded_by is None
-            about = (None if memory.key is None else self._key(memory.key), encode_text(memory.category))
-            vector = None if record.vector is None else encode_vector(record.vector)
-            body = (encode_memory(memory), encode_terms(record.terms), vector, encode_text(record.vector_of))
+            about = (None if memory.key is None else self._key(memory.key), codec.encode_text(memory.category))
+            vector = None if record.vector is None else codec.encode_vector(record.vector)
+            body = (
+                codec.encode_memory(memory),
+                codec.encode_terms(record.terms),
+                vector,
+                codec.encode_text(record.vector_of),
+            )
             rows.append((*key, name, serial, int(is_current), *about, *body))
             if is_current:
                 terms += [(*key, self._key(term), serial, name) for term in dict.fromkeys(record.terms)]
             sources += [(key[0], self._key(source), key[1], name) for source in _sources_of(record)]
         self._insert_rows(transaction, rows)
-        _insert(transaction, "memory_terms", "tenant, user_id, term, serial, id", terms)
-        _insert(transaction, "memory_sources", "tenant, source, user_id, id", sources)
+        transaction.insert("memory_terms", "tenant, user_id, term, serial, id", terms)
+        transaction.insert("memory_sources", "tenant, source, user_id, id", sources)
 
     def _insert_rows(self, transaction: Transaction, rows: Sequence[tuple[Any, ...]]) -> None:
         """Store rows of ``memories``, in the order of ``MEMORY_COLUMNS``."""
-        _insert(transaction, "memories", MEMORY_COLUMNS, rows)
+        transaction.insert("memories", MEMORY_COLUMNS, rows)
 
     def _delete_memories(self, transaction: Transaction, key: tuple[bytes, bytes], names: Sequence[bytes]) -> int:
         gone = 0
         for start in range(0, len(names), _AT_ONCE):
             some = names[start : start + _AT_ONCE]
             where = f"tenant = ? AND user_id = ? AND id IN ({', '.join('?' * len(some))})"
-            gone += _delete(transaction, _OF_USER, where, *key, *some)["memories"]
+            gone += transaction.delete(_OF_USER, where, *key, *some)["memories"]
         return gone
 
     def _forget_source(self, transaction: Transaction, tenant: bytes, source: str) -> int:
@@ -494,7 +507,6 @@ class _ThreadBlobs(BlobStore):
     """The blobs of one thread."""
 
     def __init__(self, store: TableStore, tenant: str, thread: str) -> None:
-        self.is_in_process = is_in_process(store)
         self._store = store
         self._tenant, self._thread = tenant, thread
 
@@ -503,12 +515,12 @@ class _ThreadBlobs(BlobStore):
         key, name = self._key(scope), self._store._key(blob_id)
         chunks = [data[start : start + CHUNK_BYTES] for start in range(0, len(data), CHUNK_BYTES)]
         with self._store._saving(self._tenant, b"scope", *key, thread=self._thread) as transaction:
-            _delete(transaction, ("blob_chunks", "blobs"), f"{_OF_SCOPE} AND id = ?", *key, name)
+            transaction.delete(("blob_chunks", "blobs"), f"{_OF_SCOPE} AND id = ?", *key, name)
             ((last,),) = transaction.rows(f"SELECT max(serial) FROM blobs WHERE {_OF_SCOPE}", *key)  # noqa: S608
-            row = (*key, name, encode_text(blob_id), (last or 0) + 1, len(data))
-            _insert(transaction, "blobs", "tenant, thread, scope, id, name, serial, size", [row])
+            row = (*key, name, codec.encode_text(blob_id), (last or 0) + 1, len(data))
+            transaction.insert("blobs", "tenant, thread, scope, id, name, serial, size", [row])
             rows = [(*key, name, number, chunk) for number, chunk in enumerate(chunks)]
-            _insert(transaction, "blob_chunks", "tenant, thread, scope, id, number, data", rows)
+            transaction.insert("blob_chunks", "tenant, thread, scope, id, number, data", rows)
 
     def get(self, scope: str, blob_id: str, start: int = 0, end: int | None = None, /) -> bytes:
         key = (*self._key(scope), self._store._key(blob_id))
@@ -533,43 +545,19 @@ class _ThreadBlobs(BlobStore):
         if blob_id is not None:
             key, where = (*key, self._store._key(blob_id)), f"{_OF_SCOPE} AND id = ?"
         with self._store._writing(self._tenant, b"scope", *key[:3]) as transaction:
-            _delete(transaction, ("blob_chunks", "blobs"), where, *key)
+            transaction.delete(("blob_chunks", "blobs"), where, *key)
 
     def records(self, scope: str, /) -> tuple[BlobRecord, ...]:
         key = self._key(scope)
         with self._store._reading() as transaction:
             rows = transaction.rows(f"SELECT name, size FROM blobs WHERE {_OF_SCOPE} ORDER BY serial", *key)  # noqa: S608
-        return tuple([BlobRecord(self._store._decoded(decode_text, name), size) for name, size in rows])
+        return tuple([BlobRecord(self._store._decoded(codec.decode_text, name), size) for name, size in rows])
 
     def _key(self, scope: str) -> tuple[bytes, ...]:
         return tuple(map(self._store._key, (self._tenant, self._thread, scope)))
 
 
 _OF_SCOPE = "tenant = ? AND thread = ? AND scope = ?"
-
-
-def _rows_of(
-    transaction: Transaction, query: str, values: Iterable[Any], names: Sequence[bytes]
-) -> list[tuple[Any, ...]]:
-    """Return the rows of a query of many names, which stand where it has ``{}``, some at once."""
-    rows: list[tuple[Any, ...]] = []
-    for start in range(0, len(names), _AT_ONCE):
-        some = names[start : start + _AT_ONCE]
-        rows += transaction.rows(query.format(", ".join("?" * len(some))), *values, *some)
-    return rows
-
-
-def _insert(
-    transaction: Transaction, table: str, columns: str, rows: Sequence[tuple[Any, ...]], otherwise: str = ""
-) -> None:
-    if rows:
-        marks = ", ".join("?" * len(rows[0]))
-        transaction.many(f"INSERT INTO {table} ({columns}) VALUES ({marks}) {otherwise}", rows)  # noqa: S608
-
-
-def _delete(transaction: Transaction, tables: Iterable[str], where: str, *values: Any) -> dict[str, int]:
-    """Delete rows of tables, and return how many there were in each."""
-    return {table: transaction.execute(f"DELETE FROM {table} WHERE {where}", *values) for table in tables}  # noqa: S608
 
 
 def _last_seq(transaction: Transaction, key: tuple[bytes, bytes]) -> int:
@@ -637,7 +625,7 @@ def _tombstone(tenant: str, kind: str, name: str = "") -> bytes:
     """
     from hashlib import blake2b  # here, because it is a tenth of the import of the library
 
-    parts = map(encode_text, (tenant, kind, name))
+    parts = map(codec.encode_text, (tenant, kind, name))
     return blake2b(b"".join([b"%d:%b" % (len(part), part) for part in parts]), digest_size=16).digest()
 
 

@@ -24,6 +24,7 @@ from gatekeeper_core.errors import ConfigError, GatekeeperError, StorageError, c
 from gatekeeper_core.events import STORE_CALL
 from gatekeeper_core.observation import stage
 from gatekeeper_core.storage.codec import encode_text
+from gatekeeper_core.storage.tables import Transaction
 from gatekeeper_core.tokens import check_tokens
 from gatekeeper_postgres.errors import EXPECTED, NEWER, UnfitTablesError, place_of, typed
 
@@ -51,24 +52,22 @@ def lock_on(*names: str | bytes, shared: bool = False) -> str:
     return f"SELECT pg_advisory_xact_lock{'_shared' if shared else ''}({number:d})"
 
 
-class PostgresTransaction:
-    """A ``Transaction`` on a connection, which its lender begins and ends."""
+class PostgresTransaction(Transaction):
+    """A ``Transaction`` on a cursor of psycopg."""
 
-    def __init__(self, cursor: psycopg.Cursor[tuple[Any, ...]]) -> None:
-        self._cursor = cursor
+    connection: psycopg.Cursor[tuple[Any, ...]]
 
     def rows(self, sql: str, /, *values: Any) -> Sequence[tuple[Any, ...]]:
         """Run a statement, and return its rows."""
-        self._cursor.execute(_marked(sql), values or None, binary=True)
-        return self._cursor.fetchall()
+        return self.connection.execute(_marked(sql), values or None, binary=True).fetchall()
 
     def execute(self, sql: str, /, *values: Any) -> int:
         """Run a statement, and return how many rows it changed."""
-        return self._cursor.execute(_marked(sql), values or None).rowcount
+        return self.connection.execute(_marked(sql), values or None).rowcount
 
     def many(self, sql: str, rows: Iterable[tuple[Any, ...]], /) -> None:
         """Run a statement for each row of values, all of them in one trip to the server and back."""
-        self._cursor.executemany(_marked(sql), rows)
+        self.connection.executemany(_marked(sql), rows)
 
 
 @lru_cache(maxsize=512)

@@ -31,6 +31,7 @@ from gatekeeper_core.errors import ConfigError, MessageFormatError
 from gatekeeper_core.fences import BLANKS, LOOKALIKES, fence
 from gatekeeper_core.messages import Message, group_turns, validate_messages
 from gatekeeper_core.native.reading import read_native
+from gatekeeper_core.records import UNREADABLE
 from gatekeeper_core.selection.anchors import MAX_QUERY_ANCHORS, count_terms, extract_anchors, query_terms, terms_in
 from gatekeeper_core.selection.cues import ends_with_question, read_cues, without_cues
 from gatekeeper_core.storage import codec as stored
@@ -118,7 +119,7 @@ def formats(data: bytes) -> None:
 
 
 def codec(data: bytes) -> None:
-    """Encoded data comes back; anything else is a ``ValueError``."""
+    """Encoded data comes back; anything else is ``UNREADABLE``."""
     pairs: tuple[tuple[Callable[[bytes], Any], Callable[[Any], bytes]], ...] = (
         (stored.decode_text, stored.encode_text),
         (stored.decode_message, stored.encode_message),
@@ -129,7 +130,7 @@ def codec(data: bytes) -> None:
     for decode, encode in pairs:
         try:
             value = decode(data)
-        except ValueError:
+        except UNREADABLE:
             continue
         again = encode(value)
         assert encode(decode(again)) == again

@@ -99,7 +99,7 @@ def test_rows_that_cannot_be_purged_are_gone_all_the_same(path: Path) -> None:
     """A reader in another place keeps the log from being emptied; the answer says so, and purge does the rest."""
     with SQLiteStore(path, busy_timeout_ms=1) as store, SQLiteStore(path) as other:
         store.append_messages("acme", "t1", messages_of(0))
-        with other._connections.reading() as transaction:
+        with other._reading() as transaction:
             transaction.rows("SELECT count(*) FROM messages")
             forgotten = store.forget("acme", thread="t1")
             assert (forgotten.messages, forgotten.is_purged) == (1, False)

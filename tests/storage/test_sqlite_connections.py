@@ -1,4 +1,4 @@
-"""One connection for each thread, none across a fork, every error typed and naming the file only."""
+"""One connection, none across a fork, every error typed and naming the file only."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import sqlite3
 import tempfile
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,7 +37,7 @@ def store(path: Path) -> Iterator[SQLiteStore]:
 
 def test_a_writer_in_the_way_is_an_error_after_the_time_that_was_given(path: Path) -> None:
     with SQLiteStore(path) as store, SQLiteStore(path, busy_timeout_ms=1) as hasty:
-        with store._connections.writing():
+        with store._writing():
             with pytest.raises(StorageError, match="raise busy_timeout_ms") as caught:
                 hasty.append_messages("acme", "t1", messages_of(0))
             assert str(path) in str(caught.value)
@@ -63,17 +62,18 @@ def test_opening_waits_for_another_process_where_sqlite_itself_does_not(path: Pa
 
 def test_a_call_in_the_middle_of_a_call_is_an_error_and_no_lock(store: SQLiteStore) -> None:
     """As when a signal handler saves: the outer call is undone as well."""
-    with pytest.raises(StorageError), store._connections.writing():
+    with pytest.raises(StorageError), store._writing():
         store.append_messages("acme", "t1", messages_of(0))
     assert store.append_messages("acme", "t1", messages_of(0)) == 0
 
 
 def test_a_file_that_is_gone_is_an_error_and_no_new_store(path: Path) -> None:
-    with SQLiteStore(path) as store, ThreadPoolExecutor(1) as pool:
+    with SQLiteStore(path) as store:
         assert store.found_schema_version == 0
         path.rename(f"{path}.moved")
+        store._disconnect()  # as before a fork, and after an error
         with pytest.raises(StorageError, match="no store found"):
-            pool.submit(store.last_seq, "acme", "t1").result()
+            store.last_seq("acme", "t1")
     assert not path.exists()
 
 
@@ -164,7 +164,7 @@ def test_a_transaction_that_cannot_be_undone_goes_with_its_connection(store: SQL
         return sqlite3.SQLITE_DENY if (action, name) == (sqlite3.SQLITE_TRANSACTION, "ROLLBACK") else sqlite3.SQLITE_OK
 
     def fail_in_the_middle() -> None:
-        with store._connections.writing() as transaction:
+        with store._writing() as transaction:
             transaction.execute("DELETE FROM messages")
             transaction.connection.set_authorizer(refuse_to_undo)
             raise KeyError("the caller's")

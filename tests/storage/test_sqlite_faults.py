@@ -27,7 +27,6 @@ from gatekeeper_core.errors import ConflictError, ForgottenError, StorageError
 from gatekeeper_core.messages import Message
 from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_core.storage.sqlite import SQLiteStore
-from gatekeeper_core.storage.sqlite_connections import Connections
 from gatekeeper_core.storage.sqlite_schema import MIGRATIONS
 from gatekeeper_core.vectors import unit_vector
 from tests.fault_record import fault_round
@@ -171,7 +170,7 @@ def look_for(store: Store, lines: list[str], found: Round) -> list[str]:
 def test_a_full_disk_is_named_and_stores_nothing_of_the_call(path: Path) -> None:
     with fault_round(STORE, "no room left in the file") as found, SQLiteStore(path) as store:
         store.append_messages("acme", "t1", messages_of(0))
-        with store._connections.bare() as connection:
+        with store._lend("bare") as connection:
             pages = connection.execute("PRAGMA page_count").fetchone()[0]
             connection.execute(f"PRAGMA max_page_count = {pages + 2}")
         large_ones = [Message("user", "x" * 3_000, id=f"large-{n}") for n in range(20)]
@@ -183,11 +182,11 @@ def test_a_full_disk_is_named_and_stores_nothing_of_the_call(path: Path) -> None
             with pytest.raises(StorageError, match="no space left"):
                 write()
             found.refused()
-            with store._connections.bare() as connection:  # an error brought a new connection
+            with store._lend("bare") as connection:  # an error brought a new connection
                 connection.execute(f"PRAGMA max_page_count = {pages + 2}")
         found.stored(ids_of(store) == ["m0"], "the message before")
         found.content(blobs.records("s") == (), "half a body")
-        with store._connections.bare() as connection:
+        with store._lend("bare") as connection:
             connection.execute("PRAGMA max_page_count = 1000000")
         assert store.append_messages("acme", "t1", large_ones) == 20
         assert store.check() == ()
@@ -201,13 +200,17 @@ def test_a_kill_in_the_middle_of_a_migration_leaves_it_undone_or_done(path: Path
         fill(store)
         before = seen(store)
     done = 0
+
+    class SlowlyMigrated(SQLiteStore):
+        _migrations = (*MIGRATIONS, SLOW)
+
     for number in rounds(8):
         copy = path.with_name(f"copy-{number}.db")
         shutil.copy(path, copy)
 
         def work(say: Callable[[str], None], copy: Path = copy) -> None:
             say("ready")
-            Connections(str(copy), synchronous="normal", busy_timeout_ms=0, migrations=(*MIGRATIONS, SLOW))
+            SlowlyMigrated(copy, busy_timeout_ms=0)
             time.sleep(10)
 
         Child(work).killed(after_seconds=chance("migration", number).random() * 0.02)
@@ -221,7 +224,7 @@ def test_a_kill_in_the_middle_of_a_migration_leaves_it_undone_or_done(path: Path
             if version == 1:
                 with SQLiteStore(copy) as store:
                     found.stored(seen(store) == before, "what was there before")
-        Connections(str(copy), synchronous="normal", busy_timeout_ms=0, migrations=(*MIGRATIONS, SLOW)).close()
+        SlowlyMigrated(copy, busy_timeout_ms=0).close()
     assert done < len(rounds(8))
 
 
@@ -313,7 +316,7 @@ def error_of(call: Callable[[], object]) -> StorageError | None:
 
 def state(store: SQLiteStore) -> list[tuple[Any, ...]]:
     """Return all rows of all tables."""
-    with store._connections.reading() as transaction:
+    with store._reading() as transaction:
         tables = [name.decode() for (name,) in transaction.rows("SELECT name FROM sqlite_master WHERE type = 'table'")]
         return [row for table in sorted(tables) for row in transaction.rows(f"SELECT * FROM {table}")]  # noqa: S608
 

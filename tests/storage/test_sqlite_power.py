@@ -27,7 +27,7 @@ from tests.storage.test_sqlite_faults import ANN, STORE, TIMES, chance
 if TYPE_CHECKING:
     import random
 
-    from gatekeeper_core.storage.sqlite_connections import Synchronous
+    from gatekeeper_core.storage.sqlite import Synchronous
 
 BLOCK = 512
 HEAD = 32
@@ -178,7 +178,7 @@ def test_after_a_power_failure_there_is_a_beginning_of_what_was_written(
     """Each call whole; with "normal" all up to the last checkpoint, with "full" all that was acknowledged."""
     recorder = recorded(monkeypatch, SQLiteStore(tmp_path / "store.db"), synchronous)
     with SQLiteStore(tmp_path / "store.db", synchronous=synchronous) as store:
-        with store._connections.bare() as connection:
+        with store._lend("bare") as connection:
             connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
             assert connection.execute("PRAGMA synchronous").fetchone() == ({"normal": 1, "full": 2}[synchronous],)
         for step in range(24):

@@ -9,8 +9,7 @@ import pytest
 
 from gatekeeper_core.errors import CorruptionError, StorageError
 from gatekeeper_core.storage.sqlite import SQLiteStore
-from gatekeeper_core.storage.sqlite_connections import Connections
-from gatekeeper_core.storage.sqlite_schema import MIGRATIONS, SchemaState, has_only_our_tables, migrate, schema_state
+from gatekeeper_core.storage.sqlite_schema import MIGRATIONS, has_only_our_tables, migrate, schema_state
 from tests.message_store_contract import messages_of
 
 if TYPE_CHECKING:
@@ -19,8 +18,8 @@ if TYPE_CHECKING:
 NEXT = "CREATE TABLE added (tenant BLOB); ALTER TABLE records ADD COLUMN note BLOB"
 
 
-def opened(path: Path, *migrations: str) -> Connections:
-    return Connections(str(path), synchronous="normal", busy_timeout_ms=5_000, migrations=MIGRATIONS + migrations)
+class NewerStore(SQLiteStore):
+    _migrations = (*MIGRATIONS, NEXT)
 
 
 def version_of(path: Path) -> int:
@@ -48,17 +47,15 @@ def test_an_older_file_is_brought_up_to_date_and_keeps_what_is_in_it(tmp_path: P
     path = tmp_path / "store.db"
     with SQLiteStore(path) as store:
         store.append_messages("acme", "t1", messages_of(0))
-    newer = opened(path, NEXT)
-    with newer.bare() as connection:
-        assert schema_state(connection) == SchemaState(version=2, is_empty=False)
-        assert has_only_our_tables(connection, newer.migrations)
+    with NewerStore(path) as newer, newer._lend("bare") as connection:
+        assert schema_state(connection) == (2, False, True)
+        assert has_only_our_tables(connection, newer._migrations)
         assert connection.execute("SELECT count(*) FROM messages").fetchone() == (1,)
-    newer.close()
 
 
 def test_a_file_of_a_newer_version_is_refused_and_not_touched(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
-    opened(path, NEXT).close()
+    NewerStore(path).close()
     with pytest.raises(StorageError, match="written by a newer version") as caught:
         SQLiteStore(path)
     assert not isinstance(caught.value, CorruptionError)
@@ -69,19 +66,18 @@ def test_an_older_file_is_refused_where_it_must_not_be_migrated(tmp_path: Path) 
     path = tmp_path / "store.db"
     SQLiteStore(path).close()
     with pytest.raises(StorageError, match="written by an older version"):
-        Connections(str(path), synchronous="normal", busy_timeout_ms=0, migrate=False, migrations=(*MIGRATIONS, NEXT))
+        NewerStore(path, migrate=False)
     assert version_of(path) == 1
     with SQLiteStore(path, migrate=False) as store:
         assert store.found_schema_version == 1
-    newer = opened(path, NEXT)
-    assert newer.schema_version == 1
-    newer.close()
+    with NewerStore(path) as newer:
+        assert newer.found_schema_version == 1
 
 
 def test_a_store_that_another_process_brings_up_to_date_writes_no_more(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     with SQLiteStore(path) as store:
         store.append_messages("acme", "t1", messages_of(0))
-        opened(path, NEXT).close()
+        NewerStore(path).close()
         with pytest.raises(StorageError, match="written by a newer version"):
             store.append_messages("acme", "t1", messages_of(1))

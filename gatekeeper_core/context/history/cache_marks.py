@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from gatekeeper_core.context.history.view import keep
 from gatekeeper_core.native.anthropic import ANTHROPIC
 from gatekeeper_core.native.cache_marks import MARKS_AT_MOST, marked_contents, marks_in
-from gatekeeper_core.native.items import blocks_of, kind_of
+from gatekeeper_core.native.items import blocks_in, kind_of
 from gatekeeper_core.native.openai_chat import CHAT
 from gatekeeper_core.native.reading import read_native
 
@@ -88,9 +88,9 @@ def mark_cached(
     if form is not ANTHROPIC and not is_plain:
         return sent
     contents = [item.get("content") for item in sent]
-    in_run = sent[-1]["role"] == "assistant" or "tool_result" in map(kind_of, blocks_of(sent[-1]))
+    in_run = sent[-1]["role"] == "assistant" or "tool_result" in map(kind_of, blocks_in(contents[-1]))
     answers = (at for at in reversed(range(len(sent))) if sent[at]["role"] == "assistant")
-    blocks = [max(1, len(blocks_of(item))) for item in sent]
+    blocks = [max(1, len(blocks_in(content))) for content in contents]
     plan = plan_marks(view, blocks=blocks, answered=next(answers, None) if in_run else None)
     places = (plan.body, len(sent) - 1 if plan.end else None, plan.between)
     room = at_most - sum(1 for content in contents for _ in marks_in(content))

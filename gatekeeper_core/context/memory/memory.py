@@ -37,7 +37,6 @@ from gatekeeper_core.storage.base import (
     MemoryRecord,
     MemoryScope,
     MemoryStore,
-    is_in_process,
 )
 from gatekeeper_core.tokens import check_tokens
 from gatekeeper_core.vectors import cosine
@@ -143,7 +142,7 @@ class LongTermMemory:
     @property
     def is_inline(self) -> bool:
         """Whether a search never blocks: no model, and a store with ``is_in_process`` set."""
-        return self._query_embedder is None and is_in_process(self._store)
+        return self._query_embedder is None and getattr(self._store, "is_in_process", False) is True
 
     def add(
         self,

@@ -31,7 +31,7 @@ from gatekeeper_core.context.memory.summary_sentences import (
     subject_of,
 )
 from gatekeeper_core.errors import CorruptionError
-from gatekeeper_core.storage.codec import from_record, to_record
+from gatekeeper_core.records import from_record, to_record
 from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter

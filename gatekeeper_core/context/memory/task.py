@@ -19,9 +19,9 @@ from typing import NamedTuple
 from gatekeeper_core.context.memory.goals import read_request
 from gatekeeper_core.context.memory.thread import Thread, load_record, update_record
 from gatekeeper_core.errors import ConfigError, CorruptionError, check_str
+from gatekeeper_core.records import from_record, to_record
 from gatekeeper_core.selection.topics import Verdict
 from gatekeeper_core.storage.base import DerivedRecord, RecordStore
-from gatekeeper_core.storage.codec import from_record, to_record
 from gatekeeper_core.text import split_thinking
 from gatekeeper_core.truncation import truncate_to_tokens
 
