@@ -621,8 +621,6 @@ def test_an_interrupt_ends_a_chat_that_reads_a_pipe(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    assert process.stdin is not None
-    assert process.stdout is not None
     process.stdin.write(b"hello\nslow question\nnever asked\n")
     process.stdin.flush()
     seen = b""

@@ -71,8 +71,7 @@ def selection_of(turns: Sequence[Turn], query: str, *, budget: int = 4000, strat
     """Return what the library says, as it looks after a way through JSON."""
     gatekeeper = ContextGatekeeper(budget, config=GatekeeperConfig(strategy=strategy))
     gatekeeper.sync(turns)
-    again: dict[str, Any] = json.loads(json.dumps(gatekeeper.explain(query).to_dict()))
-    return again
+    return json.loads(json.dumps(gatekeeper.explain(query).to_dict()))
 
 
 # --- the demo -------------------------------------------------------------------------------------------------------
@@ -293,7 +292,6 @@ def test_a_reader_that_goes_away_ends_the_command_quietly(arguments: tuple[str, 
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    assert process.stdout is not None
     process.stdout.close()  # before anything is written: the command waits for its input, or is still starting
     process.stdout = None
     _, errors = process.communicate(b"[]", timeout=60)

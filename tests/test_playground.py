@@ -37,8 +37,6 @@ BUDGET = 400
 def pack() -> ModuleType:
     """The hook that packs the playground."""
     spec = importlib.util.spec_from_file_location("pack", FOLDER / "pack.py")
-    assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -60,8 +60,7 @@ def folder(tmp_path: Path) -> Path:
 def table(source: Path, *options: str) -> dict[str, Any]:
     done = run("inspect", str(source), "--all", "--json", *options)
     assert (done.exit_code, done.stderr) == (0, "")
-    value: dict[str, Any] = json.loads(done.stdout)
-    return value
+    return json.loads(done.stdout)
 
 
 def export(file: Path, *conversations: list[dict[str, str]]) -> Path:

@@ -250,7 +250,6 @@ def test_the_page_of_a_thin_distribution_renders_and_leads_nowhere_else(thin: Pa
     from readme_renderer.markdown import render
 
     html = render(Parser().parsestr(dist_info_text(thin, "METADATA")).get_payload())
-    assert html is not None
     assert html.count("<pre") == 2
     assert re.findall(r'(?:href|src)="(?!https://|#)', html) == []
 

@@ -52,7 +52,6 @@ def ask(server: StrictServer, native: Native, model: Any, messages: list[Any], *
     for _ in range(3):
         agent.invoke({"messages": messages})
     assert server.refused == []
-    assert gate.last_selection is not None
     return gate.last_selection
 
 

@@ -50,8 +50,8 @@ def flushed(messages: Sequence[ChatMessage], session: str | None = "s", **option
 def test_archived_turns_on_topic_come_back_as_fenced_text(talk: str) -> None:
     pairs, question, _ = TALKS[talk]
     past_question, past_answer = pairs[0]
-    wanted = fence(f"user: {past_question}\nassistant: {past_answer}", tag="recalled_turns")
-    assert recall(flushed(history_of(pairs)), question) == wanted
+    expected = fence(f"user: {past_question}\nassistant: {past_answer}", tag="recalled_turns")
+    assert recall(flushed(history_of(pairs)), question) == expected
 
 
 @pytest.mark.parametrize("messages", [None, [], [assistant("hi")], [user(" ")], [ChatMessage(blocks=[ImageBlock()])]])
@@ -196,8 +196,7 @@ def test_shadow_mode_brings_nothing_back_and_reports(events: list[Any]) -> None:
     block = flushed(history_of(pairs), shadow=True)
     assert recall(block, question) == ""
     assert [(event.memory, event.thread, event.turn_ids) for event in events] == [("GatekeeperMemoryBlock", "s", [0])]
-    assert block.last_selection is not None
-    assert block.last_selection is block.selection_for("s")
+    assert block.last_selection is block.selection_for("s") is not None
 
 
 def test_a_copy_knows_what_was_flushed() -> None:

@@ -270,7 +270,6 @@ def test_a_chain_behind_the_selector_is_never_refused(client: Client, server: St
 
 def effects(view: HistoryView | None) -> Counter[str]:
     """Return what a selection did to a conversation."""
-    assert view is not None
     left_out = view.turn_count - len(view.turns)
     return Counter({"left out": left_out, "folded": len(view.folded), "replaced": len(view.replaced)})
 
