@@ -126,12 +126,6 @@ each_langchain_client = pytest.mark.parametrize("client", LANGCHAIN, ids=lambda 
 each_llama_index_client = pytest.mark.parametrize("client", LLAMA_INDEX, ids=lambda client: client.name)
 
 
-@pytest.fixture
-def server() -> Iterator[StrictServer]:
-    with StrictServer() as running:
-        yield running
-
-
 def begun(server: StrictServer, client: Client, seed: int) -> list[NativeTurn]:
     """Return a random conversation that the server is ready for."""
     turns = talk(seed) if client.reasoning else without_thoughts(talk(seed))
