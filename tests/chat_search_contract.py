@@ -16,6 +16,7 @@ from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_mcp import ChatHits, UserThreads, assign_thread
 from gatekeeper_mcp import search as chat_search
 from gatekeeper_mcp.search import K1, B, ChatIndex
+from tests.case_files import from_file
 from tests.message_store_contract import messages as any_message
 
 if TYPE_CHECKING:
@@ -64,15 +65,7 @@ class ChatSearchContract:
             store.append_messages("acme", thread, turn(*texts))
         return store, self.make_index(UserThreads(store, "acme"))
 
-    @pytest.mark.parametrize(
-        ("query", "thread", "matched"),
-        [
-            ("what was the port of redis?", "english", ("port", "redis")),
-            ("面包发酵的时间", "chinese", ("面包", "发酵")),
-            ("nginx 目录", "mixed", ("nginx", "目录")),
-            ("/var/log/nginx", "mixed", ("var/log/nginx",)),
-        ],
-    )
+    @from_file("query", "thread", "matched")
     def test_a_turn_is_found_by_its_words_and_says_by_which(
         self, query: str, thread: str, matched: tuple[str, ...]
     ) -> None:

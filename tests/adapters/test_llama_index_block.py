@@ -20,6 +20,7 @@ from llama_index.memory.gatekeeper.messages import RecalledText
 from tests.adapters.chats import assistant, history_of, user, words
 from tests.adapters.doors import now
 from tests.adapters.pickling import by_pickle
+from tests.case_files import from_file
 from tests.histories import configured
 from tests.talks import TALKS as CHATS
 
@@ -85,16 +86,7 @@ def test_system_messages_are_no_turns() -> None:
     assert "word" not in recall(flushed(messages), question)
 
 
-@pytest.mark.parametrize(
-    ("name", "tag"),
-    [
-        ("old", "old"),
-        ("old turns", "old_turns"),
-        ("记忆", "recalled_turns"),
-        ("", "recalled_turns"),
-        ("a" * 99, "a" * 64),
-    ],
-)
+@from_file("name", "tag")
 def test_the_tag_is_the_blocks_name_where_it_can_be_one(name: str, tag: str) -> None:
     block = flushed(history_of(TALKS["english"][0]), name=name)
     assert recall(block, TALKS["english"][1]).startswith(f"<{tag}-")

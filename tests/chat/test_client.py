@@ -31,6 +31,7 @@ from gatekeeper_chat import (
 )
 from gatekeeper_core.calibration import UsageCalibrator
 from gatekeeper_core.errors import ConfigError, GatekeeperError
+from tests.case_files import from_file
 from tests.chat.server import (
     API_KEY,
     Answer,
@@ -100,9 +101,7 @@ both_ways = pytest.mark.parametrize("ask", [chat, streamed])
 
 
 @both_ways
-@pytest.mark.parametrize(
-    "variant", [{}, {"done": False}, {"comments": True, "line_end": "\r\n"}, {"cut_characters": True}, {"usage": None}]
-)
+@from_file("variant")
 def test_an_answer_comes_as_it_was_said(server: MiniMaxServer, ask: Any, variant: dict[str, Any]) -> None:
     """000-50: whole or in pieces, with and without the end mark, comments, characters cut in two."""
     text = "缓存监听 6380 端口。\n\nRedis 用 6380 port, don't forget."
@@ -324,10 +323,7 @@ def test_the_last_try_raises_its_error(server: MiniMaxServer, ask: Any) -> None:
     assert (type(copied), str(copied), vars(copied)) == (ChatRateLimitError, str(error), vars(error))
 
 
-@pytest.mark.parametrize(
-    ("header", "waited"),
-    [("7", 7.0), ("0.2", 1.0), ("900", 60.0), ("soon", 1.0), ("-5", 1.0), ("inf", 1.0), ("nan", 1.0)],
-)
+@from_file("header", "waited")
 def test_a_wait_that_the_server_asks_for_is_kept(server: MiniMaxServer, header: str, waited: float) -> None:
     server.script(Failure(429, headers=(("Retry-After", header),)), Answer("ok"))
     patience = Patience()
@@ -422,20 +418,7 @@ def test_one_client_serves_several_threads(server: MiniMaxServer) -> None:
 # --- bad input ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        *({"base_url": url} for url in ("api.minimax.io/v1", "ftp://api.minimax.io", "https://", "http://[::1")),
-        *({"base_url": f"https://{url}"} for url in ("name:s3cr3t@api.minimax.io/v1", "x.io/v1?x=1", "x.io/v1#x")),
-        {"base_url": "https://x.io:0/v1"},
-        {"model": " "},
-        {"read_timeout_seconds": -1},
-        {"read_timeout_seconds": float("nan")},
-        {"max_attempts": 0},
-        {"max_completion_tokens": 0},
-        {"temperature": 2.5},
-    ],
-)
+@from_file("settings")
 def test_impossible_settings_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(ConfigError) as caught:
         ChatConfig(**settings)

@@ -14,6 +14,7 @@ from gatekeeper_chat.wire import Reply, read_reply, wire_messages, wire_tools
 from gatekeeper_core import ContextBuilder, Thread
 from gatekeeper_core.errors import MessageFormatError
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall, validate_messages
+from tests.case_files import from_file
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "now", "arguments": ""}}
 RESULT = {"role": "tool", "tool_call_id": "c1", "content": "12:00"}
@@ -135,14 +136,7 @@ def test_media_without_data_is_refused_with_its_place() -> None:
     assert caught.value.position == 1
 
 
-@pytest.mark.parametrize(
-    ("talk", "position"),
-    [
-        ([{"role": "user", "content": "hi"}, {"role": "tool", "tool_call_id": "c9", "content": "?"}], 1),
-        ([{"role": "user", "content": "hi"}, {"role": "assistant", "content": "", "tool_calls": [CALL]}], 1),
-        ([{"role": "user", "content": "hi"}, {"role": "user", "content": 7}], 1),
-    ],
-)
+@from_file("talk", "position")
 def test_what_the_api_would_refuse_is_refused_here(talk: list[dict[str, Any]], position: int) -> None:
     with pytest.raises(MessageFormatError) as caught:
         wire_messages(talk)
