@@ -15,31 +15,10 @@ from pathlib import Path
 import pytest
 
 import gatekeeper_core
+from tests.case_files import rows
 
 CORE = "gatekeeper_core"
-HALL = frozenset(
-    {
-        "arguments",
-        "caching",
-        "calibration",
-        "data_files",
-        "embedding",
-        "encoder",
-        "errors",
-        "events",
-        "fences",
-        "messages",
-        "notebook",
-        "observation",
-        "plugins",
-        "text",
-        "token_budget",
-        "token_estimate",
-        "tokens",
-        "truncation",
-        "vectors",
-    }
-)
+HALL = frozenset(*rows("architecture", "hall"))
 ROOMS = {
     "selection": frozenset({"selection"}),
     "storage": frozenset({"storage"}),
@@ -55,27 +34,7 @@ CONTEXT: dict[str, tuple[str, ...]] = {
 }
 """Each room of ``context`` with the rooms that it may import."""
 
-STAGES = (
-    "settings",
-    "dates",
-    "anchors",
-    "blocks",
-    "speakers",
-    "information",
-    "index",
-    "expansion",
-    "similarity",
-    "meaning",
-    "retrieval",
-    "cues",
-    "need",
-    "topics",
-    "prefilter",
-    "trimming",
-    "planner",
-    "result",
-    "gatekeeper",
-)
+[STAGES] = rows("architecture", "stages")
 STANDS_ALONE = "constraints"  # imports no stage, and no stage that judges turns knows it
 KNOW_CONSTRAINTS = frozenset({"settings", "result", "gatekeeper"})
 DATA = frozenset({"selection.lexicon"})
@@ -109,22 +68,7 @@ def modules_of(package: str, root: Path) -> list[Module]:
 FACE = "context_gatekeeper"
 """The package that shows the names of all others: it alone imports from their faces."""
 
-PORCH = (
-    FACE,
-    "gatekeeper_cli",
-    "gatekeeper_eval",
-    "gatekeeper_formats",
-    "gatekeeper_hooks",
-    "gatekeeper_mcp",
-    "gatekeeper_meaning",
-    "gatekeeper_chat",
-    "gatekeeper_otel",
-    "gatekeeper_postgres",
-    "gatekeeper_serve",
-    "gatekeeper_tokenizers",
-    "langchain_gatekeeper",
-    "llama_index.memory.gatekeeper",
-)
+[PORCH] = rows("architecture", "porch")
 ADAPTERS = {
     "langchain_gatekeeper": ("edits", "memory", "middleware", "runnable", "tools"),
     "llama_index.memory.gatekeeper": ("buffer", "block", "memory", "tools"),
@@ -368,25 +312,7 @@ print(loaded())
         gatekeeper_core.Nothing  # noqa: B018 - the access itself is what fails
 
 
-HEAVY = frozenset(
-    {
-        "asyncio",
-        "concurrent",
-        "email",
-        "hashlib",
-        "http",
-        "logging",
-        "multiprocessing",
-        "pathlib",
-        "random",
-        "socket",
-        "sqlite3",
-        "ssl",
-        "subprocess",
-        "tempfile",
-        "urllib",
-    }
-)
+HEAVY = frozenset(*rows("architecture", "heavy"))
 """Modules of the standard library that take time to import, and which most conversations do without."""
 
 BELOW_HISTORY = {"context.tool_results", "pricing", "selection", "storage"}

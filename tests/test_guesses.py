@@ -7,7 +7,6 @@ import inspect
 import pickle
 import re
 from contextlib import nullcontext
-from typing import Any
 
 import pytest
 

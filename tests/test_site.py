@@ -24,7 +24,7 @@ import pytest
 
 import gatekeeper_core
 from benchmarks.page import drawn
-from tests.case_files import from_file
+from tests.case_files import from_file, rows
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -49,19 +49,7 @@ FENCE = re.compile(r"^ *(```+|~~~+).*?^ *\1 *$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 HEADING = re.compile(r"^#{1,6} +(.+?) *#* *$", re.MULTILINE)
-RESOURCES = {
-    "script": ("src",),
-    "link": ("href",),
-    "img": ("src", "srcset"),
-    "source": ("src", "srcset"),
-    "iframe": ("src",),
-    "video": ("src", "poster"),
-    "audio": ("src",),
-    "object": ("data",),
-    "embed": ("src",),
-    "use": ("href", "xlink:href"),
-    "image": ("href", "xlink:href"),
-}
+RESOURCES = dict(rows("site", "resources"))
 """What a browser fetches by itself."""
 
 

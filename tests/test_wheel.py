@@ -23,25 +23,10 @@ import pytest
 
 import gatekeeper_core
 from distributions.build import fill_in
+from tests.case_files import rows
 
 CHECKOUT = Path(__file__).resolve().parents[1]
-PACKAGES = {
-    "gatekeeper_core",
-    "context_gatekeeper",
-    "gatekeeper_cli",
-    "gatekeeper_eval",
-    "gatekeeper_formats",
-    "gatekeeper_hooks",
-    "gatekeeper_mcp",
-    "gatekeeper_meaning",
-    "gatekeeper_chat",
-    "gatekeeper_otel",
-    "gatekeeper_postgres",
-    "gatekeeper_serve",
-    "gatekeeper_tokenizers",
-    "langchain_gatekeeper",
-    "llama_index",
-}
+PACKAGES = {"gatekeeper_core", *(name.partition(".")[0] for name in rows("architecture", "porch")[0])}
 THIN = {"langchain-gatekeeper": "langchain", "llama-index-memory-gatekeeper": "llama-index"}
 """Each distribution without modules, and the extra that it requires."""
 
@@ -141,29 +126,8 @@ def test_every_requirement_belongs_to_an_extra(metadata: Message) -> None:
 
 
 def test_the_extras_are_named(metadata: Message) -> None:
-    extras = {
-        "ag2",
-        "autogen",
-        "chat",
-        "cli",
-        "crewai",
-        "langchain-core",
-        "langchain",
-        "langchain-classic",
-        "litellm",
-        "llama-index",
-        "mcp",
-        "meaning",
-        "metrics",
-        "openai-agents",
-        "otel",
-        "postgres",
-        "pydantic-ai",
-        "serve",
-        "tiktoken",
-        "tokenizers",
-    }
-    assert extras == set(metadata.get_all("Provides-Extra", []))
+    [extras] = rows("wheel", "extras")
+    assert extras == sorted(metadata.get_all("Provides-Extra", []))
 
 
 def test_name_python_licence_and_long_description_are_stated(metadata: Message, wheel_path: Path) -> None:
