@@ -25,6 +25,7 @@ from tests.case_files import from_file
 from tests.command import MAIN, PROGRAM, run
 from tests.conversations import PAIRS, turns_of
 from tests.conversations import QUESTIONS as QUERIES
+from tests.talks import dicts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,20 +48,12 @@ def run_process(
     )
 
 
-def messages_of(pairs: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
-    return [
-        {"role": role, "content": text}
-        for pair in pairs
-        for role, text in zip(("user", "assistant"), pair, strict=True)
-    ]
-
-
 def as_list(pairs: Sequence[tuple[str, str]]) -> str:
-    return json.dumps(messages_of(pairs), ensure_ascii=False)
+    return json.dumps(dicts_of(pairs), ensure_ascii=False)
 
 
 def as_message_lines(pairs: Sequence[tuple[str, str]]) -> str:
-    return "".join(json.dumps(message) + "\n" for message in messages_of(pairs))
+    return "".join(json.dumps(message) + "\n" for message in dicts_of(pairs))
 
 
 def as_pair_lines(pairs: Sequence[tuple[str, str]]) -> str:

@@ -15,6 +15,7 @@ from gatekeeper_formats import SUFFIXES, WRITABLE, read_conversation
 from tests.case_files import from_file
 from tests.command import PROGRAM, run
 from tests.conversations import parse_turns
+from tests.talks import dicts_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -190,8 +191,7 @@ def test_a_pipe_gets_bytes_in_utf_8_whatever_the_locale() -> None:
 @pytest.mark.parametrize(("language", "remark"), [("en_GB", "4 messages have the same"), ("zh_CN", "4 条消息与前一条")])
 def test_doubled_messages_ring_a_bell(language: str, remark: str, tmp_path: Path) -> None:
     file = tmp_path / "chat.json"
-    roles = ("user", "assistant")
-    messages = [{"role": role, "content": text} for pair in PAIRS for role, text in zip(roles, pair, strict=True)]
+    messages = dicts_of(PAIRS)
     file.write_text(json.dumps([message for message in messages for _ in range(2)]), "utf-8")
     for command in (["select", file, "port?"], ["convert", file, "-", "--to", "pairs"]):
         assert remark in run(*command, LC_ALL=f"{language}.UTF-8", LANGUAGE=language).stderr

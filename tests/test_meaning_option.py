@@ -14,7 +14,7 @@ from gatekeeper_cli.explanation import near_misses, why_not
 from gatekeeper_cli.texts import ENGLISH, Language, Texts
 from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from tests.command import run
+from tests.command import chat_file, run
 from tests.tiny_embedder import TinyEmbedder
 
 if TYPE_CHECKING:
@@ -35,11 +35,7 @@ BY_SUBJECT = TinyEmbedder("by-subject")
 
 @pytest.fixture
 def chat(tmp_path: Path) -> str:
-    file = tmp_path / "chat.jsonl"
-    file.write_text(
-        "".join(json.dumps({"user": user, "assistant": answer}) + "\n" for user, answer in CONVERSATION), "utf-8"
-    )
-    return str(file)
+    return str(chat_file(tmp_path, CONVERSATION))
 
 
 @pytest.fixture

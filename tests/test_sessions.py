@@ -20,8 +20,9 @@ from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.tokens import count_message
 from gatekeeper_formats.base import Entry, Format, loader
 from tests.command import run
-from tests.conversations import HOSTILE, PAIRS, turns_of
+from tests.conversations import HOSTILE, PAIRS
 from tests.loops import assistant, calls, result, user
+from tests.talks import talk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,10 +38,7 @@ LOOP = [
     *(message for at in range(23) for message in (calls(f"c{at}"), result(f"c{at}", f"row {at} 行 " * 80))),
     assistant("6380"),
 ]
-SESSIONS = {
-    f"{language}.json": [message for turn in turns_of(pairs) for message in turn.messages]
-    for language, pairs in PAIRS.items()
-}
+SESSIONS = {f"{language}.json": talk(pairs) for language, pairs in PAIRS.items()}
 
 
 def write(file: Path, messages: list[Message]) -> None:

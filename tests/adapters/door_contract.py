@@ -21,7 +21,8 @@ from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.settings import GatekeeperConfig
 from gatekeeper_core.tokens import count_messages
 from tests.adapters.doors import SelectMessages, tokens_of
-from tests.adapters.histories import TOPICS, histories, talk
+from tests.adapters.histories import TOPICS, histories
+from tests.talks import talk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

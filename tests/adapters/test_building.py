@@ -27,9 +27,10 @@ from langchain_gatekeeper import GatekeeperMiddleware
 from langchain_gatekeeper import messages as langchain
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
 from llama_index.memory.gatekeeper import messages as llama_index
-from tests.adapters.histories import TOPICS, histories, talk, to_langchain, to_llama_index
+from tests.adapters.histories import TOPICS, histories, to_langchain, to_llama_index
 from tests.adapters.scripted import Scripted, on
 from tests.histories import configured
+from tests.talks import talk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

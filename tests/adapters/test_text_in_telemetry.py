@@ -38,7 +38,7 @@ from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBloc
 from tests.adapters.scripted import Heard, Scripted
 from tests.observed import Away, Unread, everything_told, failing
 from tests.otel.test_otel import collector
-from tests.talks import TALKS
+from tests.talks import TALKS, sides
 from tests.test_observation import Watching
 
 pytestmark = [pytest.mark.cli, pytest.mark.otel]
@@ -177,11 +177,7 @@ class Lost(SimpleChatStore):
 
 
 def llama_index_talk(script: str) -> list[ChatMessage]:
-    return [
-        ChatMessage(text, role=role)
-        for pair in past(script)
-        for text, role in zip(pair, ("user", "assistant"), strict=True)
-    ]
+    return [ChatMessage(text, role=role) for role, text in sides(past(script))]
 
 
 def llama_index(script: str, probe: Probe, folder: Path) -> None:

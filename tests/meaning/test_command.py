@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.command import run
+from tests.command import chat_file, run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,14 +28,7 @@ each_question = pytest.mark.parametrize(
 
 @pytest.fixture
 def chat(tmp_path: Path) -> str:
-    file = tmp_path / "chat.jsonl"
-    turns = [
-        {"role": role, "content": text}
-        for pair in CONVERSATION
-        for role, text in zip(("user", "assistant"), pair, strict=True)
-    ]
-    file.write_text("".join(f"{json.dumps(turn)}\n" for turn in turns), "utf-8")
-    return str(file)
+    return str(chat_file(tmp_path, CONVERSATION))
 
 
 def why(file: str, question: str, *options: str) -> dict[int, str]:
