@@ -16,7 +16,7 @@ from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_mcp import ChatHits, UserThreads, assign_thread
 from gatekeeper_mcp import search as chat_search
 from gatekeeper_mcp.search import K1, B, ChatIndex
-from tests.case_files import from_file
+from tests.case_files import from_file, rows
 from tests.message_store_contract import messages as any_message
 
 if TYPE_CHECKING:
@@ -28,18 +28,7 @@ CHATS = {
     "chinese": ("酸面包要发酵多久？", "二十六度大约五个小时。"),
     "mixed": ("nginx 的 access log 在哪个目录？", "在 /var/log/nginx 下。"),
 }
-HOSTILE = [
-    '"',
-    '" OR terms:"',
-    "a* NEAR(b c)",
-    "^port",
-    "{terms} : x",
-    "port\0",
-    "😀",
-    "'); DROP TABLE turns;--",
-    "\ud800",
-    "-",
-]
+[HOSTILE] = rows("chat_search_contract", "hostile")
 TENANTS = ["acme", "acme ", "ACME", "acme'--", 'acme"', "acme\0", "茶", "\ud800", "%", "../acme", "a" * 500]
 
 

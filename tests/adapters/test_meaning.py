@@ -41,6 +41,7 @@ from tests.adapters.doors import (
     now,
 )
 from tests.adapters.histories import to_langchain, to_llama_index
+from tests.case_files import rows
 from tests.concepts import AT_ONCE, QUESTIONS, TALK, WANTED, concepts
 
 ANN = MemoryScope("default", "ann")
@@ -145,12 +146,7 @@ def test_the_model_of_the_settings_is_never_taken(monkeypatch: pytest.MonkeyPatc
     assert stock.get(input=QUESTIONS["mixed"])
 
 
-BY_DEFAULT = {
-    "english": ("Is water coming through the ceiling?", 2),
-    "chinese": ("哪里照明出了毛病？", 7),
-    "english to chinese": ("When can my daughter practise music again?", 5),
-    "chinese to english": ("面团要静置多久？", 4),
-}
+BY_DEFAULT = {kind: (question, number) for kind, question, number in rows("meaning", "by_default")}
 """Questions that share no word with their turn, and its position, for the packaged embedder."""
 
 

@@ -36,7 +36,8 @@ from langchain_gatekeeper import (
 )
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBlock, GatekeeperMemoryBuffer
 from tests.adapters.scripted import Heard, Scripted
-from tests.observed import Away, Unread, everything_told, failing
+from tests.case_files import rows
+from tests.observed import Away, everything_told, failing
 from tests.otel.test_otel import collector
 from tests.talks import TALKS, sides
 from tests.test_observation import Watching
@@ -112,7 +113,7 @@ def builder(*, fails: bool, total_budget: int = 3000, store: Any = None) -> Cont
 def builders() -> Iterator[ContextBuilder]:
     yield builder(fails=False)
     yield builder(fails=False, total_budget=5)
-    for store in (None, Unread(MARK), Away(MARK)):
+    for store in (None, Away(MARK, LookupError), Away(MARK)):
         yield builder(fails=True, store=store)
 
 
@@ -230,19 +231,7 @@ def commands(script: str, probe: Probe, folder: Path) -> None:
         )
 
 
-BROKEN = (
-    MARK,
-    json.dumps(MARK),
-    json.dumps([MARK]),
-    json.dumps([{"role": "user", "content": {MARK: MARK}}]),
-    json.dumps([{"role": "user", "content": [MARK, {"type": "text", "text": 7, MARK: MARK}]}]),
-    json.dumps([{"role": "assistant", "content": MARK, "tool_calls": [{"id": "c", "function": {"arguments": MARK}}]}]),
-    json.dumps([{"user": MARK}, {"user": MARK, "assistant": 7}]),
-    json.dumps({"messages": [{"role": "user", "content": MARK}, {"role": "user"}]}),
-    json.dumps({"conversations": [{"from": "human", "value": MARK}, {"from": "gpt"}]}),
-    json.dumps([{"role": "user", "content": MARK}])[:-9],
-    f"{MARK}: {MARK}\n\n{MARK}",
-)
+BROKEN = [text.replace("MARK", MARK) for text in rows("text_in_telemetry", "broken")[0]]
 """Files that are no conversation, though they hold text of one."""
 
 

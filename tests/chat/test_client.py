@@ -63,25 +63,14 @@ def server() -> Iterator[MiniMaxServer]:
         yield running
 
 
-class Patience:
-    """Notes the waits, and does not wait."""
-
-    def __init__(self) -> None:
-        self.waits: list[float] = []
-
-    def __call__(self, seconds: float) -> None:
-        self.waits.append(seconds)
-
-
 def client_of(
     server: MiniMaxServer,
-    sleep: Callable[[float], None] | None = None,
+    sleep: Callable[[float], None] = lambda seconds: None,
     calibrator: UsageCalibrator | None = None,
     **settings: Any,
 ) -> ChatClient:
     config = ChatConfig(base_url=server.base_url, **{"read_timeout_seconds": 5.0, **settings})
-    patience = sleep or Patience()
-    return ChatClient(API_KEY, config=config, sleep=patience, jitter=lambda: 1.0, calibrator=calibrator)
+    return ChatClient(API_KEY, config=config, sleep=sleep, jitter=lambda: 1.0, calibrator=calibrator)
 
 
 def chat(client: ChatClient, **arguments: Any) -> tuple[str, Any]:
@@ -244,11 +233,11 @@ def test_limits_and_faults_of_the_server_are_tried_again(
 ) -> None:
     """000-50: 429 and 5xx, and the codes that mean the same under HTTP 200; a stream until its first piece."""
     server.script(*failures, Answer("at last"))
-    patience = Patience()
-    with client_of(server, patience) as client:
+    waits: list[float] = []
+    with client_of(server, waits.append) as client:
         assert ask(client)[0] == "at last"
     assert len(server.requests) == len(failures) + 1
-    assert patience.waits == [1.0, 2.0, 4.0, 8.0][: len(failures)]
+    assert waits == [1.0, 2.0, 4.0, 8.0][: len(failures)]
     assert len({request.raw for request in server.requests}) == 1
 
 
@@ -295,30 +284,30 @@ FAULTS: dict[str, tuple[Behaviour, type[ChatError], int | None, int | None, str]
 def test_other_faults_raise_at_once(server: MiniMaxServer, fault: str) -> None:
     """000-50: never tried again, and each has its own type."""
     behaviour, kind, status, code, words = FAULTS[fault]
-    patience = Patience()
+    waits: list[float] = []
     for tries, ask in enumerate((chat, streamed), 1):
         server.script(behaviour)
-        with client_of(server, patience, read_timeout_seconds=0.3) as client, pytest.raises(ChatError) as caught:
+        with client_of(server, waits.append, read_timeout_seconds=0.3) as client, pytest.raises(ChatError) as caught:
             ask(client)
         assert type(caught.value) is kind
         assert (caught.value.status, caught.value.code) == (status, code)
         assert words in str(caught.value)
         assert len(server.requests) == tries
-    assert patience.waits == []
+    assert waits == []
 
 
 @both_ways
 def test_the_last_try_raises_its_error(server: MiniMaxServer, ask: Any) -> None:
     server.script(LIMITED, Failure(500), Failure(429, code=1002, message="rate limit", headers=(("Retry-After", "9"),)))
-    patience = Patience()
-    with client_of(server, patience, max_attempts=3) as client, pytest.raises(ChatRateLimitError) as caught:
+    waits: list[float] = []
+    with client_of(server, waits.append, max_attempts=3) as client, pytest.raises(ChatRateLimitError) as caught:
         ask(client)
     error = caught.value
     assert (error.status, error.code, error.retry_after_seconds) == (429, 1002, 9.0)
     assert error.request_id == f"{3:032x}"
     assert "rate limit (HTTP 429, code 1002, request" in str(error)
     assert len(server.requests) == 3
-    assert len(patience.waits) == 2
+    assert len(waits) == 2
     copied = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own
     assert (type(copied), str(copied), vars(copied)) == (ChatRateLimitError, str(error), vars(error))
 
@@ -326,19 +315,19 @@ def test_the_last_try_raises_its_error(server: MiniMaxServer, ask: Any) -> None:
 @from_file("header", "waited")
 def test_a_wait_that_the_server_asks_for_is_kept(server: MiniMaxServer, header: str, waited: float) -> None:
     server.script(Failure(429, headers=(("Retry-After", header),)), Answer("ok"))
-    patience = Patience()
-    with client_of(server, patience) as client:
+    waits: list[float] = []
+    with client_of(server, waits.append) as client:
         client.chat(ASK)
-    assert patience.waits == [waited]
+    assert waits == [waited]
 
 
 def test_waits_double_up_to_the_longest_and_vary_by_half(server: MiniMaxServer) -> None:
     server.script(*[Failure(503)] * 7)
-    patience = Patience()
+    waits: list[float] = []
     config = ChatConfig(base_url=server.base_url, max_attempts=8)
-    with ChatClient(API_KEY, config=config, sleep=patience, jitter=lambda: 0.0) as client:
+    with ChatClient(API_KEY, config=config, sleep=waits.append, jitter=lambda: 0.0) as client:
         client.chat(ASK)
-    assert patience.waits == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0]
+    assert waits == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0]
 
 
 PARTS: dict[str, tuple[Behaviour, type[ChatError]]] = {
@@ -385,7 +374,10 @@ def test_no_server_is_an_error_without_the_key(ask: Any) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     config = ChatConfig(base_url=f"http://127.0.0.1:{port}/{API_KEY}")
-    with ChatClient(API_KEY, config=config, sleep=Patience()) as client, pytest.raises(ChatConnectionError) as caught:
+    with (
+        ChatClient(API_KEY, config=config, sleep=lambda seconds: None) as client,
+        pytest.raises(ChatConnectionError) as caught,
+    ):
         ask(client)
     assert "could not be reached: ConnectionError" in str(caught.value)
     assert API_KEY not in str(caught.value)

@@ -14,18 +14,11 @@ from gatekeeper_chat.wire import Reply, read_reply, wire_messages, wire_tools
 from gatekeeper_core import ContextBuilder, Thread
 from gatekeeper_core.errors import MessageFormatError
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall, validate_messages
-from tests.case_files import from_file
+from tests.case_files import from_file, rows
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "now", "arguments": ""}}
 RESULT = {"role": "tool", "tool_call_id": "c1", "content": "12:00"}
-SCRIPTS = pytest.mark.parametrize(
-    ("thought", "text", "question"),
-    [
-        ("先查端口", "是 6380。", "那内存呢？"),
-        ("look it up", "It is 6380.", "And the memory?"),
-        ("查 port", "用 6380 port。", "那 memory 呢？"),
-    ],
-)
+SCRIPTS = pytest.mark.parametrize(("thought", "text", "question"), rows("wire", "script"))
 
 
 # --- there ----------------------------------------------------------------------------------------------------------

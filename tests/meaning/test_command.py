@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.case_files import rows
 from tests.command import chat_file, run
 
 if TYPE_CHECKING:
@@ -14,12 +15,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.cli
 
-CONVERSATION = [
-    ("The puppy naps in the kitchen, next to the stove.", "Warm and quiet, a good place."),
-    ("New topic: the invoice of the plumber is due on Friday.", "Noted: Friday."),
-    ("换个话题：我们的周末去哪里？", "去海边吧，十月中旬人少。"),
-    ("New topic: how long does sourdough proof?", "Five hours at 26 degrees."),
-]
+CONVERSATION = [(user, reply) for user, reply in rows("command", "conversation")]
 each_question = pytest.mark.parametrize(
     ("question", "turn_id"),
     [("狗在哪里睡觉？", 0), ("修水管的那笔钱几号要付？", 1), ("Where shall we travel on our days off?", 2)],
