@@ -58,11 +58,6 @@ def billed_builder(store: Any, clock: Clock) -> ContextBuilder:
     return builder
 
 
-def stored_account(store: Any) -> PolicyState:
-    record = store.load_record("default", "t1", "prompt_policy")
-    return PolicyState.from_dict(json.loads(record.body))
-
-
 @each_jump
 def test_the_account_of_a_thread_counts_every_call_whatever_the_clock_says(jump: float) -> None:
     """In the process that made them, in its store, and for the worker that goes on."""
@@ -74,7 +69,7 @@ def test_the_account_of_a_thread_counts_every_call_whatever_the_clock_says(jump:
         bill = context.trace.view.bill
         assert bill.paid == pytest.approx(paid + bill.dollars)
         paid = bill.paid
-        kept = stored_account(store)
+        kept = PolicyState.from_dict(json.loads(store.load_record("default", "t1", "prompt_policy").body))
         assert (kept.ledger.questions, kept.cache.called_at, kept.ledger.paid) == (at + 1, clock.now, paid)
     other = billed_builder(store, clock).build(shop_talk(36), "When does the 雨燕 open?", "Be brief.")
     assert other.trace.view.bill.paid == pytest.approx(paid + other.trace.view.bill.dollars)

@@ -61,11 +61,6 @@ def table(source: Path, *options: str) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
-def export(file: Path, *conversations: list[dict[str, str]]) -> Path:
-    file.write_text(json.dumps([{"conversations": each} for each in conversations]), encoding="utf-8")
-    return file
-
-
 MESSAGES = [{"from": "human", "value": "缓存 port?"}, {"from": "gpt", "value": "6380"}]
 
 
@@ -108,7 +103,8 @@ def test_title_and_day_stand_where_the_file_tells_them_and_else_the_name(tmp_pat
 
 
 def test_every_conversation_of_an_export_is_a_row(tmp_path: Path) -> None:
-    file = export(tmp_path / "many.json", MESSAGES, MESSAGES * 3)
+    file = tmp_path / "many.json"
+    file.write_text(json.dumps([{"conversations": MESSAGES}, {"conversations": MESSAGES * 3}]), encoding="utf-8")
     assert [(row["number"], row["turns"]) for row in table(file)["sessions"]] == [(2, 3), (1, 1)]
     assert "many.json #2" in run("inspect", str(file), "--all").stdout
     piped = run("inspect", "-", "--all", "--json", stdin=file.read_text(encoding="utf-8"))

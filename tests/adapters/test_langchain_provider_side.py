@@ -23,7 +23,6 @@ from tests.strict_server import StrictServer
 SMALL = HistoryConfig(passthrough_below=0, token_budget=400, on_error="raise")
 LONG = "und so weiter " * 100
 OF_ANTHROPIC = {"type": "compaction", "content": "They set a port.", "encrypted_content": "b3BhcXVl"}
-QUESTION = HumanMessage("Which port was it?")
 
 
 def openai(server: StrictServer, **more: Any) -> ChatOpenAI:
@@ -41,13 +40,10 @@ def ask(server: StrictServer, model: Any, messages: list[Any], **settings: Any) 
     return gate.last_selection
 
 
-def compacted(block: dict[str, Any], **metadata: Any) -> list[AnyMessage]:
-    answer = AIMessage([block, {"type": "text", "text": "Noted."}], response_metadata=metadata)
-    return [HumanMessage(LONG), AIMessage(LONG), HumanMessage("Go on."), answer]
-
-
 def test_what_anthropic_has_compacted_is_sent_as_it_is_and_not_counted(server: StrictServer) -> None:
-    view = ask(server, claude(server.url), [*compacted(OF_ANTHROPIC), QUESTION])
+    answer = AIMessage([OF_ANTHROPIC, {"type": "text", "text": "Noted."}])
+    past = [HumanMessage(LONG), AIMessage(LONG), HumanMessage("Go on."), answer]
+    view = ask(server, claude(server.url), [*past, HumanMessage("Which port was it?")])
     assert view.kept == (0, 1, 2, 3, 4)
     assert view.history_tokens < 100
     assert OF_ANTHROPIC in server.last_request["messages"][3]["content"]

@@ -177,22 +177,18 @@ class Lost(SimpleChatStore):
         raise LookupError(f"cannot read {key} {MARK}")
 
 
-def llama_index_talk(script: str) -> list[ChatMessage]:
-    return [ChatMessage(text, role=role) for role, text in sides(past(script))]
-
-
 def llama_index(script: str, probe: Probe, folder: Path) -> None:
     last_message = ChatMessage(question(script), role="user")
-    talk = [*llama_index_talk(script), last_message]
+    talk = [*(ChatMessage(text, role=role) for role, text in sides(past(script))), last_message]
     options: list[dict[str, Any]] = [{"config": HISTORY}, {"config": HISTORY, "embedder": failing(MARK)}]
     options += [{"config": TIGHT}, *({"builder": built, "user": "ann"} for built in builders())]
-    for given in options:
-        buffer = GatekeeperMemoryBuffer.from_defaults(talk, chat_store_key="t1", **given)
+    for arguments in options:
+        buffer = GatekeeperMemoryBuffer.from_defaults(talk, chat_store_key="t1", **arguments)
         probe.attempt(buffer.get)
         probe.attempt(buffer.aget, last_message.content)
         probe.attempt(buffer.get, initial_token_count=10**9)
         probe.attempt(buffer.recall_earlier, MARK, "t1")
-        memory = GatekeeperMemory.from_defaults(session_id="t1", **given)
+        memory = GatekeeperMemory.from_defaults(session_id="t1", **arguments)
         probe.attempt(memory.aput_messages, talk)
         probe.attempt(memory.aget)
     probe.attempt(GatekeeperMemoryBuffer.from_defaults(chat_store=Lost(), chat_store_key="t1", config=HISTORY).get)

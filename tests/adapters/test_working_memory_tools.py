@@ -129,10 +129,6 @@ def working() -> list[AIMessage]:
     return [AIMessage("", tool_calls=[{"name": "logs", "args": {"page": page}, "id": f"c{page}"}]) for page in range(8)]
 
 
-def pointers_seen(prompts: list[list[BaseMessage]]) -> set[str]:
-    return {found for prompt in prompts for message in prompt for found in pointers_in(str(message.content))}
-
-
 def read_in(state: list[BaseMessage]) -> list[str]:
     """Return what the tool answered in the newest turn."""
     newest = max(at for at, message in enumerate(state) if isinstance(message, HumanMessage))
@@ -163,7 +159,7 @@ def test_one_agent_keeps_the_results_of_each_thread_in_a_memory_of_its_own(
         model.script, model.seen = working(), []
         state = asked(agent, question, thread, asynchronous=asynchronous)
         assert ["worker 9000 finished" in text for text in read_in(state)] == [True]
-        found[thread] = pointers_seen(model.seen)
+        found[thread] = {name for prompt in model.seen for one in prompt for name in pointers_in(str(one.content))}
         assert found[thread] == set(ThreadMemories(blobs, SECRET).of(str(thread)).ids)
     one, other = threads
     assert not found[one] & found[other]
