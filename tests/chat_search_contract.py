@@ -172,9 +172,9 @@ class ChatSearchContract:
         def check(messages: list[Message], query: str) -> None:
             store.append_messages("acme", "any", messages)
             text = next((message.text for message in messages if message.role == "user"), "")
-            for wanted in filter(str.strip, (query, text)):
-                hits = index.search(wanted, limit=20).hits
-                assert bool(hits) or wanted == query or not count_terms(text)
+            for words in filter(str.strip, (query, text)):
+                hits = index.search(words, limit=20).hits
+                assert bool(hits) or words == query or not count_terms(text)
 
         check()
 

@@ -119,8 +119,8 @@ def test_one_of_many_conversations_is_named_as_the_refusal_says(tmp_path: Path) 
         ["3", "2025-02-03", "piano"],
     ]
     assert not set("\x1b\u202e") & set(refused.stderr)
-    for wanted in ("3", "u2", "Piano"):
-        assert run("convert", str(file), "-", "--to", "pairs", "--conversation", wanted).exit_code == 0
+    for which in ("3", "u2", "Piano"):
+        assert run("convert", str(file), "-", "--to", "pairs", "--conversation", which).exit_code == 0
     selected = run("select", str(file), "Which port?", "--conversation", "1")
     assert selected.exit_code == 0
     assert "left out: 1 image" in selected.stderr

@@ -188,14 +188,14 @@ class Html(HTMLParser):
         self.feed(self.text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
-        self.fetched += [given[name] for name in RESOURCES.get(tag, ()) if name in given]
-        self.styles += [given["style"]] if "style" in given else []
-        if tag == "a" and "href" in given:
-            self.targets.append(given["href"])
+        values = {name: value or "" for name, value in attrs}
+        self.fetched += [values[name] for name in RESOURCES.get(tag, ()) if name in values]
+        self.styles += [values["style"]] if "style" in values else []
+        if tag == "a" and "href" in values:
+            self.targets.append(values["href"])
         if tag == "html":
-            self.language = given.get("lang", "")
-        self.ids |= {given["id"]} if "id" in given else set()
+            self.language = values.get("lang", "")
+        self.ids |= {values["id"]} if "id" in values else set()
 
     def handle_data(self, data: str) -> None:
         if self.get_starttag_text() and (self.get_starttag_text() or "").startswith("<style"):

@@ -58,9 +58,9 @@ def unpack(archive_path: Path, folder: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def wheel_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    given = os.environ.get("GATEKEEPER_WHEEL")
-    if given:
-        return Path(given)
+    built = os.environ.get("GATEKEEPER_WHEEL")
+    if built:
+        return Path(built)
     folder = tmp_path_factory.mktemp("dist")
     run_python("distributions/build.py", str(folder), source=CHECKOUT)
     return next(folder.glob("context_gatekeeper-*.whl"))

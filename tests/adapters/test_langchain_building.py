@@ -19,6 +19,7 @@ from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_core.storage.sqlite import InMemoryStore
 from langchain_gatekeeper import GatekeeperMiddleware
 from langchain_gatekeeper.models import provider_of
+from langchain_gatekeeper.requests import system_of
 from tests.adapters.histories import TOPICS
 from tests.adapters.scripted import Scripted, contents, on, run_again, talk
 from tests.adapters.test_building import builder
@@ -79,14 +80,9 @@ class Who:
 def test_the_user_is_found_in_the_context_of_the_run(user: Any, kind: Any) -> None:
     gate = GatekeeperMiddleware(builder=builder(hexadecimal("default")), user=user)
     request = request_of([HumanMessage("Which Redis port?")], runtime=SimpleNamespace(context=kind(user_id="ada")))
-    assert "hexadecimal" in read(_prompt(sent(gate, request)))
-
-
-def _prompt(request: Any) -> list[BaseMessage]:
-    system = getattr(request, "system_message", None)
-    if system is None and request.system_prompt:
-        system = SystemMessage(request.system_prompt)
-    return [*([system] if system else []), *request.messages]
+    request = sent(gate, request)
+    system = system_of(request)
+    assert "hexadecimal" in read([*([system] if system else []), *request.messages])
 
 
 @pytest.mark.parametrize("builds", [False, True])

@@ -226,8 +226,8 @@ def test_a_line_says_what_an_edit_would_cost() -> None:
 
 def test_no_edit_waits_beyond_the_budget() -> None:
     with everything_told() as records:
-        prompts = run(guarded(prices=PRICES["claude-sonnet-4-5"], token_budget=15_000)).seen
-    free = run(guarded(prices=PRICES["claude-sonnet-4-5"])).seen
+        prompts = run(guarded(prices=CLAUDE, token_budget=15_000)).seen
+    free = run(guarded(prices=CLAUDE)).seen
     assert max(map(tokens_of, prompts)) <= 15_000 < max(map(tokens_of, free[: len(prompts) // 2]))
     assert "no_room" in {fact["reason"] for fact in edit_facts(records)}
     assert not [record for record in records if event_of(record).key == "history.window_unknown"]
@@ -235,7 +235,7 @@ def test_no_edit_waits_beyond_the_budget() -> None:
 
 def test_the_default_budget_is_the_window_of_the_model_or_a_guess_that_is_logged() -> None:
     with everything_told() as records:
-        prompts = run(guarded(prices=PRICES["claude-sonnet-4-5"], token_budget=None)).seen
+        prompts = run(guarded(prices=CLAUDE, token_budget=None)).seen
     assert max(map(tokens_of, prompts)) <= 16_000
     warned = [record.getMessage() for record in records if event_of(record).key == "history.window_unknown"]
     assert warned[0] == "the model's window is unknown: the budget is 16,000 tokens; set delay_edits(token_budget=)"
@@ -250,7 +250,7 @@ def test_threads_and_tenants_share_nothing() -> None:
 
 def test_a_tenant_does_not_read_the_account_of_another_with_the_same_thread() -> None:
     clock = Clock()
-    guard = guarded(tenant=lambda runtime: runtime, prices=PRICES["claude-sonnet-4-5"], clock=clock)
+    guard = guarded(tenant=lambda runtime: runtime, prices=CLAUDE, clock=clock)
 
     def counts(tenant: Any) -> list[int]:
         found = []
@@ -269,7 +269,7 @@ def exchange(number: int, result: str = RESULT["english"]) -> list[BaseMessage]:
 
 def test_a_cold_cache_loses_nothing() -> None:
     clock = Clock()
-    guard = guarded(clock=clock, prices=PRICES["claude-sonnet-4-5"])
+    guard = guarded(clock=clock, prices=CLAUDE)
     messages: list[BaseMessage] = [HumanMessage("go")]
     counts = []
     for number in range(8):
@@ -350,7 +350,7 @@ def test_a_call_that_fails_is_decided_again_as_before() -> None:
 
 
 def test_a_history_that_changed_is_edited_at_once() -> None:
-    guard = guarded(prices=PRICES["claude-sonnet-4-5"])
+    guard = guarded(prices=CLAUDE)
     messages: list[BaseMessage] = [HumanMessage("go"), *exchange(0), *exchange(1), *exchange(2), *exchange(3)]
     sent_by(guard, request_of([*messages[:-2]]))
     assert not count_cleared(sent_by(guard, request_of([*messages])))

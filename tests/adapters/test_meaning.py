@@ -100,17 +100,17 @@ def turn(number: int) -> set[int]:
 @pytest.mark.parametrize("door", DOORS)
 def test_a_question_finds_its_turn_without_a_shared_word(door: type[Door], kind: str, place: Place) -> None:
     model = LangChainModel() if door in LANGCHAIN else LlamaIndexModel()
-    wanted = turn(WANTED[kind])
+    expected = turn(WANTED[kind])
     for embedder in (concepts, TextEncoder(concepts), model):
-        assert wanted <= {*ask(door, place, QUESTIONS[kind], embedder=embedder)}
-    assert not wanted & {*ask(door, place, QUESTIONS[kind], embedder=None)}
+        assert expected <= {*ask(door, place, QUESTIONS[kind], embedder=embedder)}
+    assert not expected & {*ask(door, place, QUESTIONS[kind], embedder=None)}
 
 
 @pytest.mark.parametrize("kind", QUESTIONS)
 def test_a_block_recalls_a_turn_without_a_shared_word(kind: str) -> None:
-    wanted = TALK[2 * WANTED[kind]].text
-    assert wanted in recalled(QUESTIONS[kind], embedder=LlamaIndexModel())
-    assert wanted not in recalled(QUESTIONS[kind], embedder=None)
+    expected = TALK[2 * WANTED[kind]].text
+    assert expected in recalled(QUESTIONS[kind], embedder=LlamaIndexModel())
+    assert expected not in recalled(QUESTIONS[kind], embedder=None)
 
 
 @pytest.mark.parametrize("model", [LangChainModel(), LlamaIndexModel()])

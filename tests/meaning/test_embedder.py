@@ -145,12 +145,12 @@ def test_a_fork_in_the_middle_of_a_call_leaves_the_child_able_to_embed() -> None
 import os, threading, time, warnings
 from gatekeeper_meaning import MeaningEmbedder
 warnings.simplefilter("ignore", DeprecationWarning)
-wanted = MeaningEmbedder()(["茶 tea"])
+expected = MeaningEmbedder()(["茶 tea"])
 threading.Thread(target=lambda: MeaningEmbedder()(["缓存 port " * 200] * 60), daemon=True).start()
 time.sleep(0.3)
 child = os.fork()
 if child == 0:
-    os._exit(0 if MeaningEmbedder()(["茶 tea"]) == wanted else 1)
+    os._exit(0 if MeaningEmbedder()(["茶 tea"]) == expected else 1)
 print(os.waitpid(child, 0)[1])
 """
     assert program(code) == "0\n"

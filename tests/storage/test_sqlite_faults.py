@@ -105,11 +105,11 @@ class Child:
             return [first.strip(), *self._pipe.read().splitlines()]
 
 
-def writes(given: Store | Path, number: int) -> Callable[[Callable[[str], None]], None]:
+def writes(place: Store | Path, number: int) -> Callable[[Callable[[str], None]], None]:
     """Return a function that writes all kinds of things without end, and says what was acknowledged."""
 
     def work(say: Callable[[str], None]) -> None:
-        store = SQLiteStore(given) if isinstance(given, Path) else given
+        store = SQLiteStore(place) if isinstance(place, Path) else place
         say("ready")
         for step in range(10_000):
             name = f"{number}-{step}"
