@@ -29,7 +29,7 @@ from functools import lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tests.native_lists import ANTHROPIC, CHAT, LIFETIMES
+from tests.native_lists import ANTHROPIC, CHAT, LIFETIMES, marks_of
 from tests.strict_server import Posted, StrictServer
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def anthropic_pieces(body: dict[str, Any], count: Callable[[str], int]) -> list[
     for level, block in _blocks_of(body):
         bare = _without_marks(block)
         text = json.dumps([body.get("model"), level, bare], ensure_ascii=False, sort_keys=True)
-        lifetime = next((LIFETIMES[mark.get("ttl", "5m")] for mark in _marks_of(block)), None)
+        lifetime = next((LIFETIMES[mark.get("ttl", "5m")] for mark in marks_of(block)), None)
         pieces.append(Piece(hashlib.sha256(text.encode()).digest(), count(_text_of(bare)), lifetime))
     if "cache_control" in body and pieces:
         lifetime = LIFETIMES[body["cache_control"].get("ttl", "5m")]
@@ -201,15 +201,6 @@ def _blocks_of(body: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _as_blocks(content: str | list[Any]) -> list[dict[str, Any]]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else content
-
-
-def _marks_of(block: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the mark of a block, and those of what it holds."""
-    if block.get("cache_control"):
-        yield block["cache_control"]
-    for inner in block.get("content") or () if block.get("type") == "tool_result" else ():
-        if isinstance(inner, dict):
-            yield from _marks_of(inner)
 
 
 def _without_marks(block: dict[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_mcp import ChatHits, UserThreads, assign_thread
 from gatekeeper_mcp import search as chat_search
 from gatekeeper_mcp.search import K1, B, ChatIndex
+from tests.case_files import from_file, rows
 from tests.message_store_contract import messages as any_message
 
 if TYPE_CHECKING:
@@ -27,18 +28,7 @@ CHATS = {
     "chinese": ("酸面包要发酵多久？", "二十六度大约五个小时。"),
     "mixed": ("nginx 的 access log 在哪个目录？", "在 /var/log/nginx 下。"),
 }
-HOSTILE = [
-    '"',
-    '" OR terms:"',
-    "a* NEAR(b c)",
-    "^port",
-    "{terms} : x",
-    "port\0",
-    "😀",
-    "'); DROP TABLE turns;--",
-    "\ud800",
-    "-",
-]
+[HOSTILE] = rows("chat_search_contract", "hostile")
 TENANTS = ["acme", "acme ", "ACME", "acme'--", 'acme"', "acme\0", "茶", "\ud800", "%", "../acme", "a" * 500]
 
 
@@ -64,15 +54,7 @@ class ChatSearchContract:
             store.append_messages("acme", thread, turn(*texts))
         return store, self.make_index(UserThreads(store, "acme"))
 
-    @pytest.mark.parametrize(
-        ("query", "thread", "matched"),
-        [
-            ("what was the port of redis?", "english", ("port", "redis")),
-            ("面包发酵的时间", "chinese", ("面包", "发酵")),
-            ("nginx 目录", "mixed", ("nginx", "目录")),
-            ("/var/log/nginx", "mixed", ("var/log/nginx",)),
-        ],
-    )
+    @from_file("query", "thread", "matched")
     def test_a_turn_is_found_by_its_words_and_says_by_which(
         self, query: str, thread: str, matched: tuple[str, ...]
     ) -> None:
@@ -190,9 +172,9 @@ class ChatSearchContract:
         def check(messages: list[Message], query: str) -> None:
             store.append_messages("acme", "any", messages)
             text = next((message.text for message in messages if message.role == "user"), "")
-            for wanted in filter(str.strip, (query, text)):
-                hits = index.search(wanted, limit=20).hits
-                assert bool(hits) or wanted == query or not count_terms(text)
+            for words in filter(str.strip, (query, text)):
+                hits = index.search(words, limit=20).hits
+                assert bool(hits) or words == query or not count_terms(text)
 
         check()
 

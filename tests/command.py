@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from contextvars import copy_context
 from typing import TYPE_CHECKING
 
+from tests.talks import dicts_of
+
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
     from typer.testing import Result
 
 MAIN = "from gatekeeper_cli import main; main()"
@@ -28,3 +34,10 @@ def run(*arguments: object, stdin: str | bytes | None = None, **environment: str
     return context.run(
         invoke, app, [*map(str, arguments)], input=stdin, env={**own, **environment}, catch_exceptions=False
     )
+
+
+def chat_file(folder: Path, pairs: Iterable[tuple[str, str]]) -> Path:
+    """Write a chat, a message in each line, and return its file."""
+    file = folder / "chat.jsonl"
+    file.write_text("".join(json.dumps(message) + "\n" for message in dicts_of(pairs)), "utf-8")
+    return file

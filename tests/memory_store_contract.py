@@ -137,7 +137,6 @@ class MemoryStoreContract:
         assert ids(store.find_memories(ANN, key="drink", limit=9)) == ["new"]
         assert store.count_memories(ANN, ["tea", "coffee"]).memories == 1
         closed = store.get_memory(ANN, "old")
-        assert closed is not None
         assert closed.memory.superseded_by == "new"
 
     def test_many_terms_and_many_memories_at_once_are_all_looked_up(self) -> None:

@@ -28,6 +28,8 @@ from typing import TYPE_CHECKING
 
 import coverage
 
+from tests.case_files import rows
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -37,26 +39,8 @@ HALL = "hall"
 """The room of the modules that lie in none."""
 COVERAGE = "coverage-of-tests"
 
-OTHER_OPERATOR: dict[type[ast.AST], tuple[type[ast.AST], ...]] = {
-    ast.Lt: (ast.LtE, ast.GtE),
-    ast.LtE: (ast.Lt, ast.Gt),
-    ast.Gt: (ast.GtE, ast.LtE),
-    ast.GtE: (ast.Gt, ast.Lt),
-    ast.Eq: (ast.NotEq,),
-    ast.NotEq: (ast.Eq,),
-    ast.In: (ast.NotIn,),
-    ast.NotIn: (ast.In,),
-    ast.Is: (ast.IsNot,),
-    ast.IsNot: (ast.Is,),
-    ast.Add: (ast.Sub,),
-    ast.Sub: (ast.Add,),
-    ast.Mult: (ast.Add, ast.Div),
-    ast.Div: (ast.Mult,),
-    ast.FloorDiv: (ast.Mult,),
-    ast.And: (ast.Or,),
-    ast.Or: (ast.And,),
-    ast.BitAnd: (ast.BitOr,),
-    ast.BitOr: (ast.BitAnd,),
+OTHER_OPERATOR: dict[type[ast.AST], list[type[ast.AST]]] = {
+    getattr(ast, name): [getattr(ast, other) for other in others] for name, others in rows("mutants", "other_operator")
 }
 
 

@@ -13,17 +13,13 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from tests.case_files import rows
+
 Items = list[dict[str, Any]]
 Carried = dict[tuple[str, str], Any]
 """What must come back with what it came with, byte for byte: ("signed" or "mark", a call's id or a text) to a value."""
 
-TOPICS = (
-    "How do I set the timeout of the cache?",
-    "缓存的超时时间怎么设置？",
-    "Redis 端口 6380 在哪里配置？",
-    "Who wrote the report about the bridge?",
-    "面包要烤多久？",
-)
+[TOPICS] = rows("native_lists", "topics")
 
 
 EPHEMERAL = {"type": "ephemeral"}
@@ -339,7 +335,7 @@ def anthropic_faults(items: Items) -> list[str]:
             faults.append(f"{at}: thinking does not come first")
         waiting = [block["id"] for block in blocks if block["type"] == "tool_use"]
         faults += _repeated(at, waiting, seen)
-    marked = [block["type"] for item in items for block in _blocks(item) for _ in _marks(block)]
+    marked = [block["type"] for item in items for block in _blocks(item) for _ in marks_of(block)]
     if len(marked) > MARKS_AT_MOST:
         faults.append(f"more than {MARKS_AT_MOST} blocks with cache_control")
     if {"thinking", "redacted_thinking"} & {*marked}:
@@ -354,7 +350,7 @@ def anthropic_request_faults(request: Mapping[str, Any]) -> list[str]:
     system = request.get("system") or ()
     around = [*request.get("tools", ()), *(() if isinstance(system, str) else system)]
     blocks = [*around, *(block for item in request["messages"] for block in _blocks(item))]
-    marks = [mark for block in blocks for mark in _marks(block)]
+    marks = [mark for block in blocks for mark in marks_of(block)]
     marks += [request["cache_control"]] if request.get("cache_control") else []
     lives = [mark.get("ttl", "5m") for mark in marks]
     faults = [f"{len(marks)} marks in a request"] * (len(marks) > MARKS_AT_MOST)
@@ -380,7 +376,7 @@ def anthropic_carried(items: Items) -> Carried:
             if block["type"] == "tool_use":
                 found["signed", block["id"]] = thinking
             elif block["type"] == "tool_result":
-                found["mark", block["tool_use_id"]] = next(_marks(block), None)
+                found["mark", block["tool_use_id"]] = next(marks_of(block), None)
             elif block["type"] == "text" and item["role"] == "assistant":
                 found["signed", block["text"].strip()] = thinking
             elif block["type"] == "text":
@@ -457,7 +453,7 @@ def _blocks(item: Mapping[str, Any]) -> Items:
     return content if isinstance(content, list) else [{"type": "text", "text": content}]
 
 
-def _marks(block: Mapping[str, Any]) -> Iterator[Any]:
+def marks_of(block: Mapping[str, Any]) -> Iterator[Any]:
     """Yield the cache marks of a block, and of the blocks in a result."""
     inner = block.get("content")
     for one in (block, *(inner if isinstance(inner, list) else ())):

@@ -145,26 +145,15 @@ def failing(secret: str) -> Any:
     return fail
 
 
-class Unread(InMemoryStore):
-    """A store that cannot be read."""
-
-    def __init__(self, secret: str) -> None:
-        super().__init__()
-        self._fail = failing(secret)
-
-    def load_record(self, *_: object) -> NoReturn:
-        self._fail()
-
-
 class Away(InMemoryStore):
-    """A store that says why it cannot be read."""
+    """A store that cannot be read, and raises an error of this class with a text in its message."""
 
-    def __init__(self, secret: str) -> None:
+    def __init__(self, secret: str, error: type[Exception] = StorageError) -> None:
         super().__init__()
-        self._secret = secret
+        self._error = error(f"no connection to {secret}")
 
     def load_record(self, *_: object) -> NoReturn:
-        raise StorageError(f"no connection to {self._secret}")
+        raise self._error
 
 
 def conversation(secret: str, turns: Sequence[tuple[str, str]]) -> list[Message]:
@@ -228,7 +217,9 @@ def _builds(secret: str, talk: Sequence[Message], question: str) -> None:
     options = RequestOptions(thread=secret, tenant=secret, user=secret, question=question)
     requests.request(talk, options)
     requests.request(talk, options._replace(tools=(secret * 2000,)))
-    ContextBuilder(config, store=Unread(secret)).build(Thread(secret, talk), question, f"Be brief, {secret}.")
+    ContextBuilder(config, store=Away(secret, LookupError)).build(
+        Thread(secret, talk), question, f"Be brief, {secret}."
+    )
 
 
 def _memories(secret: str, talk: Sequence[Message], question: str) -> None:

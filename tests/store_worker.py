@@ -97,11 +97,7 @@ class Worker:
     def finish(self) -> dict[str, Any]:
         """Build once more, and return the whole prompt, and whether the index is the one made anew."""
         built = self.build()
-        assert self.context is not None
         state = self.builder._parts.selector._threads.get((TENANT, THREAD))
-        assert state is not None
-        assert state.gatekeeper is not None
-        assert state.last.history is not None
         fresh = ContextGatekeeper(token_counter=state.gatekeeper.token_counter)
         fresh.sync(state.last.history.past)
         summary = self.builder.summaries.get(self.thread)

@@ -61,7 +61,6 @@ def test_where_the_cache_is_cold_everything_is_written_at_each_call_and_without_
     for cache, price in ((CacheState.cold, 1.25), (CacheState.none, 1.0)):
         use = token_use(messages, token_budget=4000, tariff=tariff(cache, prices=prices))
         for point, (tokens, answer) in zip(use.points, requests(messages), strict=True):
-            assert point.dollars is not None
             assert point.dollars.full * 1e6 == pytest.approx(price * tokens + 4.0 * answer)
             assert point.dollars.window * 1e6 == pytest.approx(price * point.window + 4.0 * answer)
             assert point.dollars.selected * 1e6 == pytest.approx(price * point.selected + 4.0 * answer)
@@ -74,7 +73,6 @@ def test_the_account_of_a_provider_equals_the_librarys_own(
     model: str, cache: CacheState, messages: list[Message]
 ) -> None:
     found = PriceList(model=model, cache=cache).tariff(())
-    assert found is not None
     use = token_use(messages, token_budget=4000, tariff=found)
     selector = selector_with(HistoryConfig(token_budget=4000), clock=lambda: found.time_of(call))
     call, answers = 0, 0.0
@@ -83,8 +81,6 @@ def test_the_account_of_a_provider_equals_the_librarys_own(
             view = selector.view(messages[:at], HistoryRequest(prices=found.prices), thread="t")
             answers += count_message(message) * found.prices.output / 1e6
             call += 1
-    assert view.bill is not None
-    assert use.dollars is not None
     assert use.dollars.selected == pytest.approx(view.bill.paid + answers, rel=0.001)
     assert use.dollars.full == pytest.approx(view.bill.everything_paid + answers, rel=0.001)
 
@@ -120,13 +116,10 @@ def test_reported_calls_cost_what_their_own_model_costs() -> None:
     usage = [Usage(9_000, 10, 8_000, model=SONNET), Usage(500, 5, model="own-1"), Usage(70, 7, model="unheard-of")]
     prices = PriceList({**PRICES, "own": OWN}, "own").tariff(usage)
     sonnet = prices_of_model(SONNET)
-    assert sonnet is not None
     report = Reported.of(usage, prices)
-    assert report is not None
     assert report.dollars == pytest.approx(sonnet.dollars(usage[0]) + OWN.dollars(usage[1]) + OWN.dollars(usage[2]))
     assert Reported.of(usage).dollars is None  # type: ignore[union-attr]
     total = Reported.total([report, None, Reported.of(usage)])
-    assert total is not None
     assert (total.calls, total.input_tokens, total.dollars) == (6, 2 * 9_570, report.dollars)
 
 
@@ -146,7 +139,6 @@ def test_terminal_json_and_page_have_the_same_dollars(cache: CacheState, talk: P
     from gatekeeper_cli.explanation import shown_dollars
 
     dollars = token_use(TALK, token_budget=4000, tariff=tariff(cache)).dollars
-    assert dollars is not None
     options = ("--model", SONNET, "--cache", cache.value, "--budget", "4000")
     value = json.loads(run("inspect", str(talk), *options, "--json").stdout)
     assert value["dollars"] == {**tariff(cache).to_dict(), **dollars._asdict()}

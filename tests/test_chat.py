@@ -267,17 +267,7 @@ def test_a_byte_order_mark_blank_lines_and_an_empty_file_are_read(tmp_path: Path
 
 
 @posix
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        (".", "not a regular file"),
-        ("pipe", "not a regular file"),
-        ("nowhere/chat.jsonl", "does not exist"),
-        ("a\0b", "null (byte|character)"),
-        ("x" * 5_000, "File name too long"),
-    ],
-    ids=["a folder", "a pipe", "no folder", "a NUL", "a long name"],
-)
+@from_file("name", "reason")
 def test_a_place_that_cannot_be_written_is_refused_before_the_first_question(
     name: str, reason: str, tmp_path: Path
 ) -> None:
@@ -369,14 +359,7 @@ def test_control_characters_never_reach_the_output(command: str, tmp_path: Path)
     assert "[bold]x[/] :smile:" in done.stdout
 
 
-@pytest.mark.parametrize(
-    "environment",
-    [
-        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
-        {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
-    ],
-    ids=lambda environment: " ".join(f"{name}={value}" for name, value in environment.items()),
-)
+@from_file("environment")
 def test_any_locale_and_any_bytes_are_read(environment: dict[str, str], tmp_path: Path) -> None:
     file = tmp_path / "chat.jsonl"
     stdin = "我们的缓存用 6380 端口。\n".encode() + b"caf\xe9 \xf0\x9f\n" + "\ufeff缓存用哪个端口？\n".encode()
@@ -621,8 +604,6 @@ def test_an_interrupt_ends_a_chat_that_reads_a_pipe(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    assert process.stdin is not None
-    assert process.stdout is not None
     process.stdin.write(b"hello\nslow question\nnever asked\n")
     process.stdin.flush()
     seen = b""

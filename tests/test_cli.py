@@ -25,6 +25,7 @@ from tests.case_files import from_file
 from tests.command import MAIN, PROGRAM, run
 from tests.conversations import PAIRS, turns_of
 from tests.conversations import QUESTIONS as QUERIES
+from tests.talks import dicts_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -47,20 +48,12 @@ def run_process(
     )
 
 
-def messages_of(pairs: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
-    return [
-        {"role": role, "content": text}
-        for pair in pairs
-        for role, text in zip(("user", "assistant"), pair, strict=True)
-    ]
-
-
 def as_list(pairs: Sequence[tuple[str, str]]) -> str:
-    return json.dumps(messages_of(pairs), ensure_ascii=False)
+    return json.dumps(dicts_of(pairs), ensure_ascii=False)
 
 
 def as_message_lines(pairs: Sequence[tuple[str, str]]) -> str:
-    return "".join(json.dumps(message) + "\n" for message in messages_of(pairs))
+    return "".join(json.dumps(message) + "\n" for message in dicts_of(pairs))
 
 
 def as_pair_lines(pairs: Sequence[tuple[str, str]]) -> str:
@@ -71,8 +64,7 @@ def selection_of(turns: Sequence[Turn], query: str, *, budget: int = 4000, strat
     """Return what the library says, as it looks after a way through JSON."""
     gatekeeper = ContextGatekeeper(budget, config=GatekeeperConfig(strategy=strategy))
     gatekeeper.sync(turns)
-    again: dict[str, Any] = json.loads(json.dumps(gatekeeper.explain(query).to_dict()))
-    return again
+    return json.loads(json.dumps(gatekeeper.explain(query).to_dict()))
 
 
 # --- the demo -------------------------------------------------------------------------------------------------------
@@ -293,7 +285,6 @@ def test_a_reader_that_goes_away_ends_the_command_quietly(arguments: tuple[str, 
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    assert process.stdout is not None
     process.stdout.close()  # before anything is written: the command waits for its input, or is still starting
     process.stdout = None
     _, errors = process.communicate(b"[]", timeout=60)

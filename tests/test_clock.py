@@ -58,12 +58,6 @@ def billed_builder(store: Any, clock: Clock) -> ContextBuilder:
     return builder
 
 
-def stored_account(store: Any) -> PolicyState:
-    record = store.load_record("default", "t1", "prompt_policy")
-    assert record is not None
-    return PolicyState.from_dict(json.loads(record.body))
-
-
 @each_jump
 def test_the_account_of_a_thread_counts_every_call_whatever_the_clock_says(jump: float) -> None:
     """In the process that made them, in its store, and for the worker that goes on."""
@@ -72,16 +66,12 @@ def test_the_account_of_a_thread_counts_every_call_whatever_the_clock_says(jump:
     for at in range(6):
         clock.now += HOUR if at != 2 else jump
         context = builder.build(shop_talk(30 + at), f"When does the {SHOPS[at]} open?", "Be brief.")
-        assert context.trace.view is not None
         bill = context.trace.view.bill
-        assert bill is not None
         assert bill.paid == pytest.approx(paid + bill.dollars)
         paid = bill.paid
-        kept = stored_account(store)
+        kept = PolicyState.from_dict(json.loads(store.load_record("default", "t1", "prompt_policy").body))
         assert (kept.ledger.questions, kept.cache.called_at, kept.ledger.paid) == (at + 1, clock.now, paid)
     other = billed_builder(store, clock).build(shop_talk(36), "When does the 雨燕 open?", "Be brief.")
-    assert other.trace.view is not None
-    assert other.trace.view.bill is not None
     assert other.trace.view.bill.paid == pytest.approx(paid + other.trace.view.bill.dollars)
 
 
@@ -106,8 +96,6 @@ def test_nothing_that_was_put_aside_expires_early_and_the_quota_holds(jump: floa
     first = memory.offload("日志 " * 5)
     clock.now += jump
     second = memory.offload("a log " * 5)
-    assert first is not None
-    assert second is not None
     assert memory.load(first.text) == "日志 " * 5
     clock.now += 61
     assert memory.offload("x" * 40, live=(second.text,)) is not None

@@ -15,6 +15,7 @@ from gatekeeper_formats import SUFFIXES, WRITABLE, read_conversation
 from tests.case_files import from_file
 from tests.command import PROGRAM, run
 from tests.conversations import parse_turns
+from tests.talks import dicts_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -118,8 +119,8 @@ def test_one_of_many_conversations_is_named_as_the_refusal_says(tmp_path: Path) 
         ["3", "2025-02-03", "piano"],
     ]
     assert not set("\x1b\u202e") & set(refused.stderr)
-    for wanted in ("3", "u2", "Piano"):
-        assert run("convert", str(file), "-", "--to", "pairs", "--conversation", wanted).exit_code == 0
+    for which in ("3", "u2", "Piano"):
+        assert run("convert", str(file), "-", "--to", "pairs", "--conversation", which).exit_code == 0
     selected = run("select", str(file), "Which port?", "--conversation", "1")
     assert selected.exit_code == 0
     assert "left out: 1 image" in selected.stderr
@@ -190,8 +191,7 @@ def test_a_pipe_gets_bytes_in_utf_8_whatever_the_locale() -> None:
 @pytest.mark.parametrize(("language", "remark"), [("en_GB", "4 messages have the same"), ("zh_CN", "4 条消息与前一条")])
 def test_doubled_messages_ring_a_bell(language: str, remark: str, tmp_path: Path) -> None:
     file = tmp_path / "chat.json"
-    roles = ("user", "assistant")
-    messages = [{"role": role, "content": text} for pair in PAIRS for role, text in zip(roles, pair, strict=True)]
+    messages = dicts_of(PAIRS)
     file.write_text(json.dumps([message for message in messages for _ in range(2)]), "utf-8")
     for command in (["select", file, "port?"], ["convert", file, "-", "--to", "pairs"]):
         assert remark in run(*command, LC_ALL=f"{language}.UTF-8", LANGUAGE=language).stderr

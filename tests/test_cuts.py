@@ -169,14 +169,10 @@ def test_every_step_of_a_run_sends_the_same_cut(script: str) -> None:
 # --- threads
 
 
-def instead(item: dict[str, Any], message: Message) -> dict[str, Any]:
-    return {**item, "content": message.text}
-
-
 @scripts
 def test_a_selector_that_cannot_write_or_is_told_so_sends_whole_messages(script: str) -> None:
     items = [*(message.to_dict() for message in talk(script)), {"role": "user", "content": QUESTION[script]}]
-    for write, trim in ((None, True), (instead, False)):
+    for write, trim in ((None, True), (lambda item, message: {**item, "content": message.text}, False)):
         config = HistoryConfig(passthrough_below=0, gatekeeper=GatekeeperConfig(trim=trim), on_error="raise")
         assert ThreadSelector(Message.from_dict, write=write, config=config).choose(items)[:2] == items[:2]
 

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import gatekeeper_core
+from tests.case_files import rows
 from tests.chat.server import API_KEY, MiniMaxServer
 from tests.commands import quick_command
 
@@ -38,18 +39,7 @@ THIN_READMES = sorted((ROOT / "distributions").glob("*/README.md"))
 PAGES = [*READMES, *sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "integrations").rglob("README.md"))]
 RUN_MARK = "<!-- run -->"
 
-NEEDS = {
-    "gatekeeper": "adapters",
-    "gatekeeper_mcp": "mcp",
-    "gatekeeper_serve": "serve",
-    "langchain_gatekeeper": "adapters",
-    "meaning.md": "meaning",
-    "minimax.md": "chat",
-    "observability.md": "otel",
-    "postgres.md": "postgres",
-    "recipes.md": "adapters",
-    "tutorial.md": "adapters",
-}
+NEEDS = dict(rows("docs", "needs"))
 """The marker of the extras that a page needs."""
 ALONE = "gatekeeper_hooks"
 """The README whose sections run alone, each with its framework: tests/hooks/test_recipes.py."""

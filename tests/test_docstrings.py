@@ -7,19 +7,10 @@ import importlib
 
 import pytest
 
+from tests.case_files import rows
 from tests.test_architecture import ALL_MODULES
 
-EXTRAS = {
-    "gatekeeper_chat": "chat",
-    "gatekeeper_cli": "cli",
-    "gatekeeper_formats": "",
-    "gatekeeper_hooks": "hooks",
-    "gatekeeper_mcp": "mcp",
-    "gatekeeper_postgres": "postgres",
-    "gatekeeper_serve": "serve",
-    "langchain_gatekeeper": "adapters",
-    "llama_index.memory.gatekeeper": "adapters",
-}
+EXTRAS = dict(rows("docstrings", "extras"))
 """The packages with the marker of what they need; the modules are those of the installed package."""
 ALONE = {"gatekeeper_hooks.crewai"}  # a gigabyte: .ci/thorough installs it on its own
 MODULES = [

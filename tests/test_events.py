@@ -12,19 +12,11 @@ from hypothesis import strategies as st
 
 from gatekeeper_core.events import EVENTS, PART
 from gatekeeper_core.observation import tell
+from tests.case_files import rows
 from tests.observed import DOCUMENTED, FACTS, KINDS, event_of, everything_told, facts_of, fits, tell_everything
 from tests.talks import TALKS
 
-ELSEWHERE = {
-    "history.edit": "tests/adapters/test_langchain_edits.py",
-    "model.answer": "tests/chat/test_client.py",
-    "model.retry": "tests/chat/test_client.py",
-    "selection.meaning": "tests/adapters/test_meaning.py",
-    "store.purge_failed": "tests/storage/test_sqlite.py",
-    "store.no_vectors": "integrations/gatekeeper_postgres/store.py",
-    "store.vectors_unindexed": "integrations/gatekeeper_postgres/store.py",
-    "observer_failed": "tests/test_observation.py",
-}
+ELSEWHERE = dict(rows("events", "elsewhere"))
 """Events that need a server, a busy file or a bad observer, and where they are tested or told."""
 
 # No fixed word of the library holds one of these, so what is found in a record has come from a text.

@@ -51,6 +51,9 @@ def test_the_face_is_one_short_list() -> None:
     assert len(gatekeeper_core.__all__) <= MOST_NAMES
     shown = imported_into(gatekeeper_core)
     assert {name: shown[name].partition(".")[2] for name in gatekeeper_core.__all__} == gatekeeper_core._MODULE_OF
+    places = {name: getattr(value, "__module__", "") for name, value in vars(gatekeeper_core).items() if name[0] != "_"}
+    loaded = {name for name, place in places.items() if place.startswith("gatekeeper_core.")}
+    assert loaded <= {*gatekeeper_core.__all__} <= {*dir(gatekeeper_core)}
 
 
 def test_every_type_in_a_public_signature_is_public_and_documented() -> None:

@@ -55,7 +55,6 @@ class Worker:
         thread = self.threads.load("t1", user="ann", min_seq=seq)
         self.builder.constraints.set(thread, f"rule of {who}", "说中文")
         aside = self.results.compress(f"# {who}\n{CODE}", thread_id="t1")
-        assert aside.pointer is not None
         assert self.memories.of("t1").load(aside.pointer.text) == f"# {who}\n{CODE}"
         context = self.builder.build(thread, f"And the port of {who}, 端口?", "Be brief.")
         texts = [message.text for message in context.messages]

@@ -7,7 +7,6 @@ import inspect
 import pickle
 import re
 from contextlib import nullcontext
-from typing import Any
 
 import pytest
 
@@ -26,29 +25,12 @@ def test_a_first_guess_works_or_is_answered(guess: str, answer: str) -> None:
         exec(guess, {})  # noqa: S102 - a guess is a line of code
 
 
-@pytest.mark.parametrize(
-    ("door", "wrong", "right"),
-    [
-        (core.ContextGatekeeper, "tokenizer_fn", "token_counter"),
-        (core.ContextGatekeeper, "embed_model", "embedder"),
-        (core.GatekeeperConfig, "startegy", "strategy"),
-        (core.HistoryConfig, "k", "keep_newest"),
-        (core.RunConfig, "keep_newest", "keep_recent_rounds"),
-        (core.select_history, "messages_to_keep", "keep_newest"),
-        (core.select_history, "pin", "pinned"),
-        (core.ContextCompressor, "token_budget", "max_tokens"),
-        (core.ContextBuilderConfig, "max_tokens", "total_budget"),
-        (core.LongTermMemory, "storage", "store"),
-        (core.Message, "text", "content"),
-        (core.Usage, "prompt_tokens", "input_tokens"),
-        (core.TokenEstimator, "profil", "profile"),
-    ],
-)
-def test_a_wrong_argument_is_answered_with_the_right_one(door: Any, wrong: str, right: str) -> None:
+@from_file("door", "wrong", "right")
+def test_a_wrong_argument_is_answered_with_the_right_one(door: str, wrong: str, right: str) -> None:
     with pytest.raises(TypeError) as raised:
-        door(**{wrong: 1})
-    assert str(raised.value) == f"{door.__name__}() has no argument '{wrong}': did you mean '{right}'?"
-    assert right in inspect.signature(door).parameters
+        getattr(core, door)(**{wrong: 1})
+    assert str(raised.value) == f"{door}() has no argument '{wrong}': did you mean '{right}'?"
+    assert right in inspect.signature(getattr(core, door)).parameters
 
 
 def public_callables() -> list[str]:
@@ -77,9 +59,7 @@ def test_arguments_by_position_are_refused_with_their_names() -> None:
         core.select_history(TALK, 1000)  # type: ignore[misc]
 
 
-@pytest.mark.parametrize(
-    ("wrong", "right"), [("add_message", "add_turn"), ("pin", "set_constraint"), ("topic", "topics")]
-)
+@from_file("wrong", "right")
 def test_a_wrong_method_is_answered_with_the_right_one(wrong: str, right: str) -> None:
     with pytest.raises(AttributeError, match=f"ContextGatekeeper has no attribute '{wrong}': did you mean '{right}'"):
         getattr(core.ContextGatekeeper(), wrong)

@@ -8,15 +8,9 @@ import sys
 import pytest
 
 import gatekeeper_hooks
+from tests.case_files import rows
 
-FRAMEWORKS = {
-    "GatekeeperCallback": ("litellm", "litellm"),
-    "GatekeeperChatCompletionContext": ("autogen_core", "autogen"),
-    "GatekeeperHistoryProcessor": ("pydantic_ai", "pydantic-ai"),
-    "GatekeeperHooks": ("crewai", "crewai"),
-    "GatekeeperInputFilter": ("agents", "openai-agents"),
-    "GatekeeperPolicy": ("ag2", "ag2"),
-}
+FRAMEWORKS = {name: (framework, extra) for name, framework, extra in rows("hook_names", "framework")}
 
 
 @pytest.mark.parametrize("name", FRAMEWORKS)

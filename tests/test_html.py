@@ -22,6 +22,7 @@ from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.settings import GatekeeperConfig
 from tests.command import run
 from tests.conversations import HOSTILE, PAIRS, long_talk, turns_of
+from tests.talks import talk
 
 pytestmark = pytest.mark.cli
 
@@ -183,7 +184,7 @@ def test_every_turn_is_there_with_its_topic_and_its_tokens() -> None:
 
 
 def test_the_page_shows_what_all_model_calls_cost_beside_what_was_reported() -> None:
-    use = token_use([message for turn in turns_of(TALK) for message in turn.messages], token_budget=4000)
+    use = token_use(talk(TALK), token_budget=4000)
     shown = " ".join(Seen(timeline_html(TALK, reported=Reported(41, 91_234, 7, 5, 0))).texts)
     assert re.search(rf"Model calls +41 +{use.full:,} tokens with the full history", shown)
     assert re.search(r"Reported +91,234 +input tokens in 41 model calls", shown)

@@ -14,7 +14,8 @@ from gatekeeper_cli.explanation import near_misses, why_not
 from gatekeeper_cli.texts import ENGLISH, Language, Texts
 from gatekeeper_core.encoder import TextEncoder
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
-from tests.command import run
+from tests.case_files import rows
+from tests.command import chat_file, run
 from tests.tiny_embedder import TinyEmbedder
 
 if TYPE_CHECKING:
@@ -23,23 +24,14 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.cli
 
 CHINESE = Texts(Language.zh)
-CONVERSATION = [
-    ("The dough naps near the stove.", "Warm and quiet."),
-    ("New topic: the invoice is due on Friday.", "Noted."),
-    ("换个话题：周五的会几点开？", "下午三点。"),
-    ("New topic: who leads the choir?", "Marta does."),
-]
+CONVERSATION = [(user, reply) for user, reply in rows("meaning_option", "conversation")]
 QUESTION = "Does a 馒头 need much rest?"
 BY_SUBJECT = TinyEmbedder("by-subject")
 
 
 @pytest.fixture
 def chat(tmp_path: Path) -> str:
-    file = tmp_path / "chat.jsonl"
-    file.write_text(
-        "".join(json.dumps({"user": user, "assistant": answer}) + "\n" for user, answer in CONVERSATION), "utf-8"
-    )
-    return str(file)
+    return str(chat_file(tmp_path, CONVERSATION))
 
 
 @pytest.fixture

@@ -49,7 +49,6 @@ def test_every_format_is_read_and_a_grown_list_goes_on(native: Native) -> None:
         selector.select(native.write(turns[:end]))
     _, view = selector.select(items)
     assert view.sizes.message_count == len(items)
-    assert view.bill is not None
     assert view.bill.everything_paid > 0
 
 
@@ -58,7 +57,6 @@ def test_an_unnamed_list_goes_on_with_the_conversation_that_it_begins_with() -> 
     paid = []
     for items in (exchange("Hello"), exchange("Hello", "Hi!"), [*exchange("Hello"), *exchange("Is it raining?")]):
         _, view = selector.select(items, model="gpt-4o")
-        assert view.bill is not None
         paid.append(view.bill.everything_paid)
     assert paid[0] == pytest.approx(paid[1], rel=0.5)  # a conversation of its own
     assert paid[2] > 2 * paid[1]

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from gatekeeper_core.context.memory.thread import Thread
 from gatekeeper_core.context.prompt.builder import ContextBuilder
 from gatekeeper_core.context.prompt.result import BuiltContext
-from gatekeeper_core.messages import Message
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.result import SelectedTurn, Selection
 from gatekeeper_core.selection.settings import GatekeeperConfig
 from tests.conversations import HOSTILE, PAIRS, QUESTIONS
+from tests.talks import talk
 
 TAGS = {"table", "caption", "thead", "tbody", "tr", "th", "td"}
 ATTRIBUTES = {"scope", "align", "dir", "colspan"}
@@ -71,8 +71,7 @@ def selection(pairs: list[tuple[str, str]], query: str, **settings: Any) -> Sele
 
 
 def built(pairs: list[tuple[str, str]], prompt: str) -> BuiltContext:
-    messages = [Message(role, text) for pair in pairs for role, text in zip(("user", "assistant"), pair, strict=True)]
-    return ContextBuilder().build(Thread("t", tuple(messages)), prompt, "Be brief.")
+    return ContextBuilder().build(Thread("t", tuple(talk(pairs))), prompt, "Be brief.")
 
 
 @pytest.mark.parametrize("language", PAIRS)

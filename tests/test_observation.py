@@ -78,10 +78,6 @@ def watching() -> Iterator[Watching]:
     remove_observer(observer)
 
 
-def gate_facts() -> dict[str, Any]:
-    return {"decision": "continue", "reason": "overlap", "staying": 0.9, "link": 0.4, "topics": 1}
-
-
 def test_where_nobody_listens_no_fact_is_worked_out() -> None:
     with stage(GATE) as seen:
         seen.tell(lambda: pytest.fail("worked out"))
@@ -126,7 +122,7 @@ def test_an_observer_that_raises_stops_nothing_and_is_named(at_end: bool, watchi
     add_observer(observer)
     try:
         with everything_told() as records, stage(GATE) as seen:
-            seen.tell(gate_facts)
+            seen.tell(lambda: {"decision": "continue", "reason": "overlap", "staying": 0.9, "link": 0.4, "topics": 1})
     finally:
         remove_observer(observer)
     failures = [record for record in records if event_of(record).key == "observer_failed"]

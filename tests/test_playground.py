@@ -37,8 +37,6 @@ BUDGET = 400
 def pack() -> ModuleType:
     """The hook that packs the playground."""
     spec = importlib.util.spec_from_file_location("pack", FOLDER / "pack.py")
-    assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -266,8 +264,8 @@ def test_what_npm_brings_is_fixed_by_hashes_and_names_no_host() -> None:
     fetched = [one for place, one in packages.items() if place]
     assert all(one["integrity"].startswith("sha512-") for one in fetched)
     assert "://" not in lock
-    wanted = json.loads((FOLDER / "package.json").read_text(encoding="utf-8"))["dependencies"]
-    assert wanted == {"pyodide": packages["node_modules/pyodide"]["version"]}
+    dependencies = json.loads((FOLDER / "package.json").read_text(encoding="utf-8"))["dependencies"]
+    assert dependencies == {"pyodide": packages["node_modules/pyodide"]["version"]}
 
 
 def test_every_text_is_there_in_both_languages_and_is_used() -> None:

@@ -62,7 +62,6 @@ def test_a_package_index_renders_the_readme_with_its_picture_code_and_tables(pag
 
     text = re.sub(r"\]\((?=[^)]*\.(?:md|svg))", "](https://code.example/", page.read_text(encoding="utf-8"))
     html = render(text)
-    assert html is not None
     assert re.search(r'<img [^>]*src="https://code\.example/docs/pictures/coverage(\.zh)?\.svg"', html)
     assert re.findall(r'(?:href|src)="(?!https://|#)[^"]*"', html) == []
     assert "**" not in html

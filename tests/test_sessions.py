@@ -20,8 +20,9 @@ from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.tokens import count_message
 from gatekeeper_formats.base import Entry, Format, loader
 from tests.command import run
-from tests.conversations import HOSTILE, PAIRS, turns_of
+from tests.conversations import HOSTILE, PAIRS
 from tests.loops import assistant, calls, result, user
+from tests.talks import talk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,10 +38,7 @@ LOOP = [
     *(message for at in range(23) for message in (calls(f"c{at}"), result(f"c{at}", f"row {at} 行 " * 80))),
     assistant("6380"),
 ]
-SESSIONS = {
-    f"{language}.json": [message for turn in turns_of(pairs) for message in turn.messages]
-    for language, pairs in PAIRS.items()
-}
+SESSIONS = {f"{language}.json": talk(pairs) for language, pairs in PAIRS.items()}
 
 
 def write(file: Path, messages: list[Message]) -> None:
@@ -60,13 +58,7 @@ def folder(tmp_path: Path) -> Path:
 def table(source: Path, *options: str) -> dict[str, Any]:
     done = run("inspect", str(source), "--all", "--json", *options)
     assert (done.exit_code, done.stderr) == (0, "")
-    value: dict[str, Any] = json.loads(done.stdout)
-    return value
-
-
-def export(file: Path, *conversations: list[dict[str, str]]) -> Path:
-    file.write_text(json.dumps([{"conversations": each} for each in conversations]), encoding="utf-8")
-    return file
+    return json.loads(done.stdout)
 
 
 MESSAGES = [{"from": "human", "value": "缓存 port?"}, {"from": "gpt", "value": "6380"}]
@@ -111,7 +103,8 @@ def test_title_and_day_stand_where_the_file_tells_them_and_else_the_name(tmp_pat
 
 
 def test_every_conversation_of_an_export_is_a_row(tmp_path: Path) -> None:
-    file = export(tmp_path / "many.json", MESSAGES, MESSAGES * 3)
+    file = tmp_path / "many.json"
+    file.write_text(json.dumps([{"conversations": MESSAGES}, {"conversations": MESSAGES * 3}]), encoding="utf-8")
     assert [(row["number"], row["turns"]) for row in table(file)["sessions"]] == [(2, 3), (1, 1)]
     assert "many.json #2" in run("inspect", str(file), "--all").stdout
     piped = run("inspect", "-", "--all", "--json", stdin=file.read_text(encoding="utf-8"))

@@ -24,7 +24,7 @@ import pytest
 
 import gatekeeper_core
 from benchmarks.page import drawn
-from tests.case_files import from_file
+from tests.case_files import from_file, rows
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -49,19 +49,7 @@ FENCE = re.compile(r"^ *(```+|~~~+).*?^ *\1 *$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL)
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 HEADING = re.compile(r"^#{1,6} +(.+?) *#* *$", re.MULTILINE)
-RESOURCES = {
-    "script": ("src",),
-    "link": ("href",),
-    "img": ("src", "srcset"),
-    "source": ("src", "srcset"),
-    "iframe": ("src",),
-    "video": ("src", "poster"),
-    "audio": ("src",),
-    "object": ("data",),
-    "embed": ("src",),
-    "use": ("href", "xlink:href"),
-    "image": ("href", "xlink:href"),
-}
+RESOURCES = dict(rows("site", "resources"))
 """What a browser fetches by itself."""
 
 
@@ -137,8 +125,6 @@ def test_a_picture_is_plain_svg_that_fetches_nothing() -> None:
 def public_names(package: str) -> list[str]:
     """Return the public names of a package, without importing what an extra brings."""
     where = importlib.util.find_spec(package)
-    assert where is not None
-    assert where.origin is not None
     for node in ast.parse(Path(where.origin).read_text(encoding="utf-8")).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) in ("__all__", "_MODULES", "_NAMES"):
             names = ast.literal_eval(node.value)
@@ -202,14 +188,14 @@ class Html(HTMLParser):
         self.feed(self.text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = {name: value or "" for name, value in attrs}
-        self.fetched += [given[name] for name in RESOURCES.get(tag, ()) if name in given]
-        self.styles += [given["style"]] if "style" in given else []
-        if tag == "a" and "href" in given:
-            self.targets.append(given["href"])
+        values = {name: value or "" for name, value in attrs}
+        self.fetched += [values[name] for name in RESOURCES.get(tag, ()) if name in values]
+        self.styles += [values["style"]] if "style" in values else []
+        if tag == "a" and "href" in values:
+            self.targets.append(values["href"])
         if tag == "html":
-            self.language = given.get("lang", "")
-        self.ids |= {given["id"]} if "id" in given else set()
+            self.language = values.get("lang", "")
+        self.ids |= {values["id"]} if "id" in values else set()
 
     def handle_data(self, data: str) -> None:
         if self.get_starttag_text() and (self.get_starttag_text() or "").startswith("<style"):

@@ -18,15 +18,11 @@ from gatekeeper_core.messages import Message
 from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.tokens import count_messages
-from tests.conversations import turns_of
 from tests.loops import assistant, conversations, user
+from tests.talks import talk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-
-def messages_of(pairs: Sequence[tuple[str, str]]) -> list[Message]:
-    return [message for turn in turns_of(list(pairs)) for message in turn.messages]
 
 
 def selected_one_by_one(messages: Sequence[Message], *, token_budget: int) -> Iterator[int]:
@@ -50,7 +46,7 @@ def test_no_conversation_is_counted_otherwise_than_the_core_selects_it(messages:
 
 
 def test_the_window_is_the_newest_turns_within_the_same_share_of_the_budget() -> None:
-    messages = messages_of(CONVERSATION)
+    messages = talk(CONVERSATION)
     for point in token_use(messages, token_budget=300).points:
         stop = 2 * point.call + 1
         newest = [count_messages(messages[at:stop]) for at in range(0, stop, 2)]
@@ -65,7 +61,7 @@ def test_a_call_belongs_to_the_turn_that_asked_and_a_greeting_to_the_first() -> 
 
 
 def test_many_calls_are_asked_at_even_distances_and_the_sums_scaled(monkeypatch: pytest.MonkeyPatch) -> None:
-    messages = messages_of(CONVERSATION)
+    messages = talk(CONVERSATION)
     exact = token_use(messages, token_budget=500)
     monkeypatch.setattr("gatekeeper_cli.costs.MAX_CALLS", 11)
     some = token_use(messages, token_budget=500)

@@ -17,6 +17,7 @@ from gatekeeper_core.tokens import (
     describe_counter,
     estimate_text_tokens,
 )
+from tests.case_files import from_file
 
 EDGES = "\u303f\u3040\u30ff\u3100\u4dff\u4e00\u9fff\ua000\uabff\uac00\ud7af\ud7b0\ud7ff\ud800\udfff\ue000，。、ａ😀𠀀 a1\n\x00"
 
@@ -39,18 +40,7 @@ def plain_estimate(text: str) -> int:
 # --- the estimate
 
 
-@pytest.mark.parametrize(
-    ("text", "tokens"),
-    [
-        ("你好世界", 4),
-        ("hello world", 2),
-        ("你好，hello 世界", 4 + 7 // 4),
-        ("こんにちは", 5),
-        ("안녕하세요", 5),
-        ("abc", 0),
-    ],
-    ids=["cjk", "english", "mixed", "kana", "hangul", "short"],
-)
+@from_file("text", "tokens")
 def test_the_estimate_is_the_specifications_in_cjk_mixed_kana_and_hangul(text: str, tokens: int) -> None:
     """003-39, 003-81, 003-09, 003-10, 003-34, 003-35, 003-36, 003-37, 003-38, 003-42, C2: 11 / 4 = 2.75 gives 2."""
     assert estimate_text_tokens(text) == tokens

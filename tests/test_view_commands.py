@@ -18,9 +18,10 @@ from gatekeeper_cli.topics import Timeline
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.settings import GatekeeperConfig
 from tests.case_files import from_file
-from tests.command import run
+from tests.command import chat_file, run
 from tests.conversations import HOSTILE, PAIRS, turns_of
 from tests.conversations import QUESTIONS as SHORT_QUESTIONS
+from tests.talks import talk
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,13 +42,7 @@ each_language = pytest.mark.parametrize("language", PAIRS)
 
 @pytest.fixture
 def chat(tmp_path: Path) -> Path:
-    return written(tmp_path, DEMO)
-
-
-def written(folder: Path, pairs: list[tuple[str, str]]) -> Path:
-    file = folder / "chat.jsonl"
-    file.write_text("".join(json.dumps({"user": user, "assistant": reply}) + "\n" for user, reply in pairs), "utf-8")
-    return file
+    return chat_file(tmp_path, DEMO)
 
 
 def ask(command: str, file: Path, query: str, *options: str) -> Result:
@@ -68,7 +63,7 @@ def test_inspect_gives_the_timeline_and_the_use_of_tokens(chat: Path) -> None:
     gatekeeper = ContextGatekeeper()
     gatekeeper.sync(DEMO)
     value = shown_json("inspect", chat, "", "--budget", "500")
-    use = token_use([message for turn in turns_of(DEMO) for message in turn.messages], token_budget=500)
+    use = token_use(talk(DEMO), token_budget=500)
     assert value.pop("token_use") == [point.to_dict() for point in use.points]
     assert {name: value.pop(name) for name in use.to_dict()} == use.to_dict()
     assert [*map(value.pop, ("token_budget", "reported", "usage", "dollars"))] == [500, None, [], None]
@@ -124,7 +119,7 @@ def test_terminal_page_and_json_give_one_account_of_each_turn(
 
 @each_language
 def test_why_not_is_answered_first_in_one_sentence_of_its_language(language: str, tmp_path: Path) -> None:
-    file = written(tmp_path, PAIRS[language])
+    file = chat_file(tmp_path, PAIRS[language])
     for lang in ("en", "zh"):
         gatekeeper = ContextGatekeeper(3)
         gatekeeper.sync(PAIRS[language])
@@ -181,7 +176,7 @@ def test_many_topics_are_cut_and_the_rest_is_counted(tmp_path: Path) -> None:
     letters = random.Random(1)
     words = ["".join(letters.choices("abcdefghijklmnopqrstuvwxyz", k=9)) for _ in range(34)]
     pairs = [(f"Different topic: {word}?", f"{word}.") for word in words]
-    shown = run("inspect", str(written(tmp_path, [*pairs, (f"Why {words[-1]}?", f"{words[-1]}!")]))).stdout
+    shown = run("inspect", str(chat_file(tmp_path, [*pairs, (f"Why {words[-1]}?", f"{words[-1]}!")]))).stdout
     lines = shown.splitlines()
     assert (lines[0][:8], lines[0][-9:]) == ("35 turns", "34 topics")
     assert "and 4 smaller topics with 4 turns" in shown
@@ -247,7 +242,7 @@ def test_wrong_input_is_one_line_and_status_2(arguments: list[str], reason: str,
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("options", [(), ("--json",)], ids=["terminal", "json"])
 def test_hostile_text_does_nothing_to_a_terminal(command: str, options: tuple[str, ...], tmp_path: Path) -> None:
-    file = written(tmp_path, [(HOSTILE, HOSTILE), ("port 端口?", HOSTILE)])
+    file = chat_file(tmp_path, [(HOSTILE, HOSTILE), ("port 端口?", HOSTILE)])
     result = ask(command, file, f"端口 port {HOSTILE}", *options)
     assert result.exit_code == 0
     assert not set("\x1b\x00\ud800\u202e\u2066\u206a\U000e0001\U000e0041") & set(result.stdout)

@@ -6,17 +6,9 @@ import re
 from collections.abc import Sequence
 from hashlib import blake2b
 
-SAME = (
-    ("cache", "缓存"),
-    ("port", "端口"),
-    ("password", "passphrase", "密码", "口令"),
-    ("bread", "sourdough", "dough", "loaf", "batard", "面包", "馒头"),
-    ("rise", "proof", "proofs", "ferment", "发酵", "醒"),
-    ("choir", "singers", "合唱团", "歌咏队"),
-    ("minutes", "protocol", "会议记录"),
-    ("sedan", "vehicle", "汽车", "座驾"),
-    ("physician", "medic", "医生", "大夫", "牙医"),
-)
+from tests.case_files import rows
+
+SAME = rows("tiny_embedder", "same")
 """Words that mean the same, in both languages."""
 
 DIMENSIONS = 32

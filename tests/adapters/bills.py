@@ -84,8 +84,8 @@ class Model(NamedTuple):
 CLAUDE, GPT = "claude-sonnet-4-6", "gpt-5"
 
 
-def claude(url: str) -> ChatAnthropic:
-    return ChatAnthropic(model=CLAUDE, base_url=url, api_key="secret", max_retries=0, max_tokens=2_048)
+def claude(url: str, **more: Any) -> ChatAnthropic:
+    return ChatAnthropic(model=CLAUDE, base_url=url, api_key="secret", max_retries=0, max_tokens=2_048, **more)
 
 
 def gpt(url: str) -> ChatOpenAI:

@@ -13,6 +13,8 @@ import pytest
 from sqlalchemy import event
 from sqlalchemy.pool import Pool
 
+from tests.strict_server import StrictServer
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -70,6 +72,12 @@ def opened(place: object) -> Iterator[Any]:
     yield open_door
     for door in doors:
         door.close()
+
+
+@pytest.fixture
+def server() -> Iterator[StrictServer]:
+    with StrictServer() as running:
+        yield running
 
 
 @pytest.fixture

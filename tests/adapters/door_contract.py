@@ -21,7 +21,8 @@ from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.settings import GatekeeperConfig
 from gatekeeper_core.tokens import count_messages
 from tests.adapters.doors import SelectMessages, tokens_of
-from tests.adapters.histories import TOPICS, histories, talk
+from tests.adapters.histories import TOPICS, histories
+from tests.talks import talk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -45,7 +46,7 @@ CHANGES = {
 }
 
 # A place serves all examples of a test, and pytest makes an object for each door.
-_SUPPRESSED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.differing_executors]
+SUPPRESSED = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.differing_executors]
 
 
 def script_of(door: type[Door]) -> str:
@@ -60,6 +61,11 @@ def for_doors(doors: Sequence[type[Door]]) -> Any:
 
 def history(door: type[Door], pairs: Sequence[tuple[str, str]], question: str) -> list[Message]:
     return talk(pairs) + ([Message("user", question)] if door.asks_inside else [])
+
+
+def kept_by(door: Door, messages: Sequence[Message], question: str) -> list[int]:
+    door.fill(messages)
+    return door.ask(question)
 
 
 def long_enough(script: str) -> tuple[list[tuple[str, str]], str]:
@@ -89,9 +95,7 @@ class StoredContract:
         for script, budget in (("chinese", 40), ("mixed", 70), ("english", 4000)):
             pairs, question = TOPICS[script]
             messages = history(door, pairs, question)
-            at_door = opened(door, budget=budget, **ALL_OF_IT)
-            at_door.fill(messages)
-            kept = at_door.ask(question)
+            kept = kept_by(opened(door, budget=budget, **ALL_OF_IT), messages, question)
             assert kept == chosen_by_core(messages, question, budget, inside=door.asks_inside), script
             assert 0 < len(kept) < len(messages)
 
@@ -106,36 +110,28 @@ class StoredContract:
         pairs, question = TOPICS["english"]
         messages = [Message("system", "Be brief."), Message("assistant", "Welcome!"), *history(door, pairs, question)]
         at_door = opened(door)
-        at_door.fill(messages)
-        assert at_door.ask(question) == [0, *range(2, len(messages))]
+        assert kept_by(at_door, messages, question) == [0, *range(2, len(messages))]
         assert at_door.view() is None or at_door.view().status == "passthrough"
 
-    def test_with_the_defaults_a_new_topic_takes_nothing_of_a_long_history_along(
-        self, door: type[Door], opened: Open
-    ) -> None:
+    def test_a_new_topic_takes_of_a_long_history_what_its_strategy_says(self, door: type[Door], opened: Open) -> None:
         """000-24."""
         pairs, question = long_enough(script_of(door))
         messages = history(door, pairs, question)
-        at_door = opened(door)
-        at_door.fill(messages)
-        assert at_door.ask(question) == list(range(2 * len(pairs), len(messages)))
-
-    def test_with_the_strategy_cache_everything_stays_as_long_as_less_is_not_cheaper(
-        self, door: type[Door], opened: Open
-    ) -> None:
-        """000-24."""
-        pairs, question = long_enough(script_of(door))
-        messages = history(door, pairs, question)
-        at_door = opened(door, strategy="cache")
-        at_door.fill(messages)
-        assert at_door.ask(question) == list(range(len(messages)))
+        for options, newest in (
+            ({}, 0),
+            ({"strategy": "cache"}, len(pairs)),  # as long as less is not cheaper
+            ({"strategy": "fill"}, len(pairs)),
+            ({"strategy": "gate", "keep_newest": 2}, 2),
+            ({"strategy": "window", "keep_newest": 2}, 2),
+        ):
+            kept = kept_by(opened(door, **options), messages, question)
+            assert kept == list(range(2 * (len(pairs) - newest), len(messages))), options
 
     def test_shadow_leaves_everything_as_it_is_and_reports(self, door: type[Door], opened: Open) -> None:
         pairs, question = TOPICS["english"]
         messages = history(door, pairs, question)
         at_door = opened(door, shadow=True, **ALL_OF_IT)
-        at_door.fill(messages)
-        assert at_door.ask(question) == list(range(len(messages)))
+        assert kept_by(at_door, messages, question) == list(range(len(messages)))
         view = at_door.view()
         if view is not None:
             assert 0 < len(view.kept) < len(messages)
@@ -153,9 +149,7 @@ class DoorContract(StoredContract):
             script, "ZX-4471-Q 在 where？"
         )
         messages = history(door, pairs, question)
-        at_door = opened(door, **ALL_OF_IT)
-        at_door.fill(messages)
-        kept = at_door.ask(question)
+        kept = kept_by(opened(door, **ALL_OF_IT), messages, question)
         assert {2, 3} <= set(kept)
         assert not {6, 7, 8, 9} & set(kept), "the bread has nothing to do with the crate"
 
@@ -163,18 +157,15 @@ class DoorContract(StoredContract):
         pairs, question = TOPICS["mixed"]
         messages = history(door, pairs, question)
         at_door = opened(door, budget=60, reserve_tokens=40, **ALL_OF_IT)
-        at_door.fill(messages)
-        assert at_door.ask(question) == chosen_by_core(messages, question, 20, inside=door.asks_inside)
+        assert kept_by(at_door, messages, question) == chosen_by_core(messages, question, 20, inside=door.asks_inside)
         if (view := at_door.view()) is not None:
             assert (view.fixed_tokens, view.budget_tokens) == (40, 60)
 
     def test_a_long_answer_is_sent_as_a_cut_copy_of_itself_or_whole(self, door: type[Door], opened: Open) -> None:
         _, messages, needed, fact = LONG_TALK
-        given = list(messages if door.asks_inside else messages[:-1])
         for trim in (True, False):
             at_door = opened(door, strategy="gate", passthrough_below=0, gatekeeper=LITTLE, trim=trim)
-            at_door.fill(given)
-            at_door.ask(messages[-1].text)
+            kept_by(at_door, messages if door.asks_inside else messages[:-1], messages[-1].text)
             [copy] = [message for message in at_door.sent if fact.strip() in message.content]
             assert copy.additional_kwargs["position"] == 2 * needed + 1
             assert (2 * len(copy.content) < len(messages[2 * needed + 1].text)) == trim
@@ -185,9 +176,7 @@ class DoorContract(StoredContract):
         messages = history(door, pairs, question)
         text = messages[2].text
         for pinned in ([2], lambda message: message.content == text):
-            at_door = opened(door, pinned=pinned)
-            at_door.fill(messages)
-            kept = at_door.ask(question)
+            kept = kept_by(opened(door, pinned=pinned), messages, question)
             assert kept == [2, 3, *range(2 * len(pairs), len(messages))]
             for provider in PROVIDERS:
                 sent = [messages[at] for at in kept]
@@ -202,8 +191,7 @@ class DoorContract(StoredContract):
         for strategy in ("gate", "fill", "cache", "window"):
             for exclude in ([1], lambda message: message.content == text):
                 at_door = opened(door, exclude=exclude, strategy=strategy)
-                at_door.fill(messages)
-                assert at_door.ask(question) == list(range(2, len(messages)))
+                assert kept_by(at_door, messages, question) == list(range(2, len(messages)))
 
     def test_a_standing_instruction_stays_after_a_change_of_topic(self, door: type[Door], opened: Open) -> None:
         pairs, question = long_enough(script_of(door))
@@ -211,26 +199,7 @@ class DoorContract(StoredContract):
         messages = history(door, [(rule, "OK."), *pairs], question)
         rest = list(range(2 * len(pairs) + 2, len(messages)))
         for pins, kept in ((True, [0, 1, *rest]), (False, rest)):
-            at_door = opened(door, pin_instructions=pins)
-            at_door.fill(messages)
-            assert at_door.ask(question) == kept
-
-    def test_the_newest_turns_to_keep_are_sent_and_a_window_sends_no_other(
-        self, door: type[Door], opened: Open
-    ) -> None:
-        pairs, question = long_enough(script_of(door))
-        messages = history(door, pairs, question)
-        for strategy in ("gate", "window"):
-            at_door = opened(door, keep_newest=2, strategy=strategy)
-            at_door.fill(messages)
-            assert at_door.ask(question) == list(range(2 * len(pairs) - 4, len(messages)))
-
-    def test_the_strategy_fill_sends_everything_that_fits(self, door: type[Door], opened: Open) -> None:
-        pairs, question = long_enough(script_of(door))
-        messages = history(door, pairs, question)
-        at_door = opened(door, strategy="fill")
-        at_door.fill(messages)
-        assert at_door.ask(question) == list(range(len(messages)))
+            assert kept_by(opened(door, pin_instructions=pins), messages, question) == kept
 
     def test_a_selection_that_fails_gives_the_newest_turns_or_is_raised(
         self, door: type[Door], opened: Open, monkeypatch: pytest.MonkeyPatch
@@ -261,12 +230,10 @@ class RememberingContract:
         pairs, question = TOPICS["english"]
         at_door = opened(door, **ALL_OF_IT)
         for change, changed in CHANGES.items():
-            at_door.fill(history(door, pairs, question))
-            at_door.ask(question)
+            kept_by(at_door, history(door, pairs, question), question)
             messages = history(door, changed(list(pairs)), question)
-            at_door.fill(messages)
             kept = chosen_by_core(messages, question, 4000, inside=door.asks_inside)
-            assert at_door.ask(question) == kept, change
+            assert kept_by(at_door, messages, question) == kept, change
 
 
 class SharedContract:
@@ -275,8 +242,7 @@ class SharedContract:
     def test_what_another_process_writes_to_the_store_is_noticed(self, door: type[Door], opened: Open) -> None:
         pairs, question = TOPICS["english"]
         here, elsewhere = opened(door, **ALL_OF_IT), opened(door, **ALL_OF_IT)
-        here.fill(history(door, pairs, question))
-        here.ask(question)
+        kept_by(here, history(door, pairs, question), question)
         messages = history(door, [*pairs[:1], ("The Redis port moved to 7000.", "Noted."), *pairs[1:]], question)
         elsewhere.fill(messages)
         assert here.ask(question) == chosen_by_core(messages, question, 4000, inside=door.asks_inside)
@@ -286,21 +252,14 @@ class DrawnContract:
     """What a door keeps to whatever the history is; for one door of each adapter."""
 
     @given(data=st.data(), budget=st.integers(1, 900), kind=st.sampled_from(["default", "strict"]))
-    @settings(
-        suppress_health_check=[
-            HealthCheck.function_scoped_fixture,
-            HealthCheck.too_slow,
-            HealthCheck.differing_executors,
-        ]
-    )
+    @settings(suppress_health_check=SUPPRESSED)
     def test_what_the_model_reads_is_valid_whole_and_within_the_budget(
         self, door: type[Door], data: st.DataObject, budget: int, kind: str, place: Any
     ) -> None:
         messages = data.draw(histories(open_run=door.asks_inside, current=door.asks_inside))
         query = messages[-1].text if door.asks_inside else "apples and crates 苹果"
-        options = ALL_OF_IT if kind == "strict" else {}
         has_view = door is not SelectMessages  # of what was cut and pinned
-        options = options if has_view else {**options, "pin_instructions": False}
+        options = {**(ALL_OF_IT if kind == "strict" else {}), **({} if has_view else {"pin_instructions": False})}
         trim = data.draw(st.booleans()) and has_view
         with closing(door(place, budget=budget, trim=trim, **options)) as at_door:
             if at_door.runs_an_agent and messages[-1].role != "user":
@@ -337,7 +296,6 @@ class DrawnContract:
     def test_a_door_is_not_shut_by_what_fits_nowhere(self, door: type[Door], opened: Open) -> None:
         messages = history(door, [("word " * 400, "answer " * 400)], "and now?")
         at_door = opened(door, budget=10, trim=False)
-        at_door.fill(messages)
-        assert at_door.ask("and now?") == ([2] if door.asks_inside else [])
+        assert kept_by(at_door, messages, "and now?") == ([2] if door.asks_inside else [])
         view = at_door.view()
         assert view is None or view.status == "nothing_fits"

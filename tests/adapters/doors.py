@@ -368,7 +368,7 @@ class BufferOfEngine(Buffer):
     asks_inside = False
 
     def ask(self, query: str | None) -> list[int]:
-        return self.noted(asyncio.run(self.memory.aget(input=query or " ")))
+        return self.noted(now(self.memory.aget(input=query or " ")))
 
 
 class BufferOfAgent(Buffer):

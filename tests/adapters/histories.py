@@ -29,11 +29,6 @@ TOPICS = talks("topics")
 """By script: the turns of a conversation that changes its topic, and a question that goes back to the first topic."""
 
 
-def talk(pairs: Iterable[tuple[str, str]]) -> list[Message]:
-    """Return the messages of plain turns."""
-    return [Message(role, text) for pair in pairs for role, text in zip(("user", "assistant"), pair, strict=True)]
-
-
 @st.composite
 def _exchange(draw: st.DrawFn, turn: int, number: int) -> list[Message]:
     """Return one assistant message with its calls, and a result for each of them."""

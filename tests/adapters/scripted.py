@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -82,6 +83,10 @@ def contents(messages: Sequence[BaseMessage]) -> list[Any]:
     return [message.content for message in messages]
 
 
+def called(step: Any, inputs: Any, config: Any = None, *, asynchronous: bool = False) -> Any:
+    return asyncio.run(step.ainvoke(inputs, config)) if asynchronous else step.invoke(inputs, config)
+
+
 def on(thread: str, *callbacks: Any) -> Any:
     """Return the config of a run on a thread."""
     return {"configurable": {"thread_id": thread}, "callbacks": list(callbacks)}
@@ -91,7 +96,7 @@ def run_again(agent: Any, config: Any, messages: Sequence[BaseMessage] = ()) -> 
     """Run an agent twice more on the thread of a test, without a checkpointer on messages; its state keeps everything."""
     for question in ("And now?", "还有呢？"):
         before = agent.get_state(config).values["messages"] if agent.checkpointer else [*messages]
-        given = [*([] if agent.checkpointer else before), HumanMessage(question)]
-        messages = agent.invoke({"messages": given}, config)["messages"]
+        inputs = [*([] if agent.checkpointer else before), HumanMessage(question)]
+        messages = agent.invoke({"messages": inputs}, config)["messages"]
         assert messages[: len(before)] == before
         assert [message.type for message in messages[len(before) :]] == ["human", "ai"]

@@ -22,6 +22,7 @@ from llama_index.storage.chat_store.redis import RedisChatStore
 
 from tests.adapters.doors import (
     Buffer,
+    BufferOfEngine,
     ClassicMemory,
     Middleware,
     SelectorInHistory,
@@ -155,16 +156,12 @@ class BufferOnPostgres(Buffer):
     key = ""
 
 
-class BufferOfEngineOnRedis(BufferOnRedis):
-    asks_inside = False
-
-    def ask(self, query: str | None) -> list[int]:
-        return self.noted(now(self.memory.aget(input=query or " ")))
+class BufferOfEngineOnRedis(BufferOfEngine, BufferOnRedis):
+    pass
 
 
-class BufferOfEngineOnPostgres(BufferOnPostgres):
-    asks_inside = False
-    ask = BufferOfEngineOnRedis.ask
+class BufferOfEngineOnPostgres(BufferOfEngine, BufferOnPostgres):
+    pass
 
 
 class WholeMemoryOnPostgres(WholeMemory):

@@ -27,9 +27,10 @@ from langchain_gatekeeper import GatekeeperMiddleware
 from langchain_gatekeeper import messages as langchain
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
 from llama_index.memory.gatekeeper import messages as llama_index
-from tests.adapters.histories import TOPICS, histories, talk, to_langchain, to_llama_index
+from tests.adapters.histories import TOPICS, histories, to_langchain, to_llama_index
 from tests.adapters.scripted import Scripted, on
 from tests.histories import configured
+from tests.talks import talk
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,11 +113,6 @@ DOORS = (Middleware, Buffer, Memory)
 each_door = pytest.mark.parametrize("door", DOORS)
 
 
-def asked_in(script: str) -> list[Message]:
-    pairs, question = TOPICS[script]
-    return [*talk(pairs), Message("user", question)]
-
-
 @each_door
 @pytest.mark.parametrize("script", TOPICS)
 def test_what_is_known_stands_around_the_turns_and_the_store_keeps_everything(script: str, door: Any) -> None:
@@ -140,7 +136,8 @@ def test_what_is_known_stands_around_the_turns_and_the_store_keeps_everything(sc
 @each_door
 @pytest.mark.parametrize("script", TOPICS)
 def test_what_is_over_the_budget_is_given_whole_and_alone(script: str, door: Any) -> None:
-    messages = [Message("system", "rules " * 300), *asked_in(script)]
+    pairs, question = TOPICS[script]
+    messages = [Message("system", "rules " * 300), *talk(pairs), Message("user", question)]
     at_door = door(messages, builder(total_budget=100))
     assert [message.text for message in at_door.ask()] == [messages[0].text, messages[-1].text]
     assert (at_door.gate.last_context, at_door.gate.last_selection) == (None, None)

@@ -35,7 +35,8 @@ from tests.adapters.doors import (
     SelectorOfAList,
     WholeMemory,
 )
-from tests.adapters.histories import TOPICS, talk
+from tests.adapters.histories import TOPICS
+from tests.talks import talk
 
 if TYPE_CHECKING:
     from tests.adapters.doors import Door

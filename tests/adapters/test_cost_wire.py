@@ -135,7 +135,6 @@ def name_of(case: Case) -> str:
 def test_no_conversation_is_dearer_than_everything_sent_and_the_account_is_the_bill(case: Case) -> None:
     (paid, bill), (everything, _) = billed(case, is_gated=True), billed(case, is_gated=False)
     assert max(ours - MOST * theirs for ours, theirs in list(zip(paid, everything, strict=True))[3:]) <= 0
-    assert bill is not None
     assert bill.paid == pytest.approx(paid[-1], rel=WITHIN)
     assert bill.everything_paid == pytest.approx(everything[-1], rel=WITHIN)
 

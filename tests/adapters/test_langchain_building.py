@@ -19,6 +19,7 @@ from gatekeeper_core.storage.base import MemoryScope
 from gatekeeper_core.storage.sqlite import InMemoryStore
 from langchain_gatekeeper import GatekeeperMiddleware
 from langchain_gatekeeper.models import provider_of
+from langchain_gatekeeper.requests import system_of
 from tests.adapters.histories import TOPICS
 from tests.adapters.scripted import Scripted, contents, on, run_again, talk
 from tests.adapters.test_building import builder
@@ -62,7 +63,6 @@ def test_threads_users_and_tenants_do_not_mix() -> None:
     assert found == [(True, True), (True, False), (False, False), (False, False)]
     assert gate.context_for("t4") is gate.last_context is not None
     ours = gate.context_for("t1", tenant="acme")
-    assert ours is not None
     assert gate.selection_for("t1", tenant="acme") is ours.trace.view is not gate.last_selection
     assert gate.context_for("t1") is None
 
@@ -80,14 +80,9 @@ class Who:
 def test_the_user_is_found_in_the_context_of_the_run(user: Any, kind: Any) -> None:
     gate = GatekeeperMiddleware(builder=builder(hexadecimal("default")), user=user)
     request = request_of([HumanMessage("Which Redis port?")], runtime=SimpleNamespace(context=kind(user_id="ada")))
-    assert "hexadecimal" in read(_prompt(sent(gate, request)))
-
-
-def _prompt(request: Any) -> list[BaseMessage]:
-    system = getattr(request, "system_message", None)
-    if system is None and request.system_prompt:
-        system = SystemMessage(request.system_prompt)
-    return [*([system] if system else []), *request.messages]
+    request = sent(gate, request)
+    system = system_of(request)
+    assert "hexadecimal" in read([*([system] if system else []), *request.messages])
 
 
 @pytest.mark.parametrize("builds", [False, True])
@@ -151,7 +146,5 @@ def test_what_the_provider_reports_corrects_the_bill_of_a_build() -> None:
         answer = AIMessage("6380.", usage_metadata=usage)  # type: ignore[arg-type]
         gate.wrap_model_call(request_of(list(messages), model=Named()), lambda _, reply=answer: ModelResponse([reply]))
         messages.append(answer)
-        assert gate.last_selection is not None
-        assert gate.last_selection.bill is not None
         paid = gate.last_selection.bill.paid - gate.last_selection.bill.dollars
     assert paid == pytest.approx(3.0)  # the first call, at 3.00 dollars a million

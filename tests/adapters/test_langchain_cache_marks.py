@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -14,7 +14,6 @@ if os.environ.get("GATEKEEPER_FORBID_SKIPS") != "1":
         pytest.importorskip(package, reason=f"no {package}: pip install --group test-providers")
 
 from langchain.agents import create_agent
-from langchain_anthropic import ChatAnthropic
 from langchain_anthropic.middleware import AnthropicPromptCachingMiddleware
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.prompts import ChatPromptTemplate, MessagesPlaceholder
@@ -24,7 +23,8 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from gatekeeper_core import HistoryConfig
 from langchain_gatekeeper import GatekeeperMiddleware, GatekeeperSelector, recall_tool
-from tests.native_lists import ANTHROPIC, CHAT, EPHEMERAL, Call, Round
+from tests.adapters.bills import claude
+from tests.native_lists import ANTHROPIC, EPHEMERAL, Call, Round
 from tests.strict_server import StrictServer
 
 SYSTEM = "Answer in one sentence. " * 300
@@ -35,18 +35,6 @@ FACTS: tuple[tuple[str, str], ...] = (
     ("sourdough", "Bake it at 240 degrees."),
     ("Redis", "It listens on port 6380."),
 )
-
-
-@pytest.fixture
-def server() -> Iterator[StrictServer]:
-    with StrictServer() as running:
-        running.begin(ANTHROPIC, [], [])
-        yield running
-
-
-def anthropic(server: StrictServer, **more: Any) -> ChatAnthropic:
-    address: dict[str, Any] = {"base_url": server.url, "api_key": "secret", "max_retries": 0}
-    return ChatAnthropic(model="claude-of-this-test", max_tokens=1_024, **address, **more)
 
 
 def past(*, is_long: bool = False) -> list[BaseMessage]:
@@ -77,19 +65,16 @@ def places_of(request: dict[str, Any]) -> list[str]:
 
 
 def ask(
-    server: StrictServer, questions: Sequence[Any], gate: GatekeeperMiddleware, **more: Any
+    server: StrictServer, questions: Sequence[str], gate: Any, *, before: Any = (), is_long: bool = False, **more: Any
 ) -> list[dict[str, Any]]:
     """Return the requests of an agent that is asked one question after another, behind the past."""
-    talk = past(is_long=more.pop("is_long", False))
-    middleware = [*more.pop("before", ()), gate, *more.pop("behind", ())]
-    more = {"model": anthropic(server), "system_prompt": SYSTEM, "tools": [], **more}
-    agent = create_agent(middleware=middleware, checkpointer=InMemorySaver(), **more)
+    talk = past(is_long=is_long)
+    more = {"model": claude(server.url), "system_prompt": SYSTEM, "tools": [], **more}
+    agent = create_agent(middleware=[*before, gate], checkpointer=InMemorySaver(), **more)
     requests = []
-    messages = talk
-    for question in questions:
-        agent.invoke({"messages": [*messages, HumanMessage(question)]}, THREAD)
+    for number, question in enumerate(questions):
+        agent.invoke({"messages": [*(() if number else talk), HumanMessage(question)]}, THREAD)
         requests.append(server.last_request)
-        messages = []
     assert server.refused == []
     kept = agent.get_state(THREAD).values["messages"]
     assert [message.content for message in kept[: len(talk)]] == [message.content for message in talk]
@@ -99,14 +84,12 @@ def ask(
 def test_fixed_part_and_end_are_marked_where_the_next_call_reads_on(server: StrictServer) -> None:
     first, second = ask(server, ["Which port has Redis?", "And is it fast?"], GatekeeperMiddleware(strategy="cache"))
     assert places_of(first) == places_of(second) == ["system", "end"]
-    assert first["system"] == [{"type": "text", "text": SYSTEM, "cache_control": EPHEMERAL}]
+    assert first["system"] == marked(SYSTEM)
 
 
 def test_with_recalled_turns_in_the_question_the_body_is_marked_and_the_end_is_not(server: StrictServer) -> None:
     gate = GatekeeperMiddleware(SMALL)
     *_, last = ask(server, ["Which port has Redis?", "Who plays the organ, and has Redis a port?"], gate, is_long=True)
-    assert gate.last_selection is not None
-    assert gate.last_selection.bill is not None
     assert gate.last_selection.bill.recalled == (0,)
     assert places_of(last) == ["system", str(len(last["messages"]) - 2)]
     assert "Marta" in last["messages"][-1]["content"]
@@ -118,13 +101,10 @@ def look_up(n: int) -> str:
     return f"result {n} " * 20
 
 
-def round_of(*numbers: int) -> Round:
-    return Round("", "", tuple(Call(f"call_{n}", "look_up", {"n": n}, "") for n in numbers))
-
-
 @pytest.mark.parametrize("strategy", ["cache", "gate"])
 def test_within_a_run_each_step_marks_its_end(server: StrictServer, strategy: Any) -> None:
-    server.begin(ANTHROPIC, [], [round_of(1), round_of(2), Round("", "Done.")])
+    rounds = [Round("", "", (Call(f"call_{n}", "look_up", {"n": n}, ""),)) for n in (1, 2)]
+    server.begin(ANTHROPIC, [], [*rounds, Round("", "Done.")])
     gate = GatekeeperMiddleware(HistoryConfig(passthrough_below=0, strategy=strategy, token_budget=20_000))
     (last,) = ask(server, ["Which port has Redis?"], gate, tools=[look_up], is_long=True)
     assert places_of(last) == ["system", "end"]
@@ -132,14 +112,11 @@ def test_within_a_run_each_step_marks_its_end(server: StrictServer, strategy: An
 
 
 def test_without_a_system_message_the_last_tool_is_marked_and_stays_as_it_was(server: StrictServer) -> None:
-    (first,) = ask(server, ["Which port?"], GatekeeperMiddleware(strategy="cache"), tools=[look_up], system_prompt=None)
-    assert places_of(first) == ["tools", "end"]
-    assert look_up.extras is None
     server_tool = {"type": "web_search_20250305", "name": "web_search"}
-    (first,) = ask(
-        server, ["Which port?"], GatekeeperMiddleware(strategy="cache"), tools=[server_tool], system_prompt=None
-    )
-    assert places_of(first) == ["tools", "end"]
+    for tools in ([look_up], [server_tool]):
+        (first,) = ask(server, ["Which port?"], GatekeeperMiddleware(strategy="cache"), tools=tools, system_prompt=None)
+        assert places_of(first) == ["tools", "end"]
+    assert look_up.extras is None
     assert "cache_control" not in server_tool
 
 
@@ -154,7 +131,6 @@ def test_it_is_off_by_a_setting_in_shadow_mode_and_for_other_models(server: Stri
     off, shadow = GatekeeperMiddleware(cache_marks=False), GatekeeperMiddleware(HistoryConfig(shadow=True))
     for gate in (off, shadow):
         assert [places_of(request) for request in ask(server, ["Which port?"], gate)] == [[]]
-    server.begin(CHAT, [], [])
     model = ChatOpenAI(model="gpt-4o", base_url=f"{server.url}/v1", api_key="secret", max_retries=0)  # type: ignore[arg-type]
     (request,) = ask(server, ["Which port?"], GatekeeperMiddleware(strategy="cache"), model=model)
     assert "cache_control" not in str(request)
@@ -163,22 +139,24 @@ def test_it_is_off_by_a_setting_in_shadow_mode_and_for_other_models(server: Stri
 def test_beside_anthropics_middleware_only_the_body_before_recalled_turns_is_marked(server: StrictServer) -> None:
     questions = ["Which port has Redis?", "Who plays the organ, and has Redis a port?"]
     theirs = AnthropicPromptCachingMiddleware()
-    off = ask(
-        server,
-        questions,
-        GatekeeperMiddleware(SMALL, cache_marks=False),
-        before=[theirs],
-        tools=[look_up],
-        is_long=True,
+    off, on = (
+        ask(
+            server,
+            questions,
+            GatekeeperMiddleware(SMALL, cache_marks=marks),
+            before=[theirs],
+            tools=[look_up],
+            is_long=True,
+        )
+        for marks in (False, True)
     )
-    on = ask(server, questions, GatekeeperMiddleware(SMALL), before=[theirs], tools=[look_up], is_long=True)
     assert [places_of(request) for request in off] == [["tools", "system", "end"]] * 2
     body = str(len(on[1]["messages"]) - 2)
     assert [places_of(request) for request in on] == [["tools", "system", "end"], ["tools", "system", body, "end"]]
 
 
-def marked(text: str, mark: dict[str, str] = EPHEMERAL) -> list[Any]:
-    return [{"type": "text", "text": text, "cache_control": mark}]
+def marked(text: str) -> list[Any]:
+    return [{"type": "text", "text": text, "cache_control": EPHEMERAL}]
 
 
 def test_the_users_own_marks_stay_and_count(server: StrictServer) -> None:
@@ -186,7 +164,7 @@ def test_the_users_own_marks_stay_and_count(server: StrictServer) -> None:
     messages = [HumanMessage(own[0]), AIMessage("a"), HumanMessage(own[1]), AIMessage("b"), HumanMessage(own[2])]
     before = copy.deepcopy(messages)
     agent = create_agent(
-        anthropic(server), [], middleware=[GatekeeperMiddleware(strategy="cache")], system_prompt=SYSTEM
+        claude(server.url), [], middleware=[GatekeeperMiddleware(strategy="cache")], system_prompt=SYSTEM
     )
     last: list[Any] = [AIMessage("c"), HumanMessage(marked("Part 3."))]
     for more, places in (([], ["0", "2", "4", "end"]), (last, ["0", "2", "4", "6"]), (last, ["0", "2", "4", "6"])):
@@ -197,7 +175,7 @@ def test_the_users_own_marks_stay_and_count(server: StrictServer) -> None:
 
 
 def test_a_chain_has_the_marks_in_its_messages(server: StrictServer) -> None:
-    model = anthropic(server)
+    model = claude(server.url)
     gate = GatekeeperSelector(SMALL, model=model)
     messages: list[BaseMessage] = [SystemMessage(SYSTEM), *past(is_long=True)]
     places = []

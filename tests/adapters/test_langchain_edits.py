@@ -33,7 +33,8 @@ from gatekeeper_core.pricing.prices import UNKNOWN, ModelPrices, prices_of_model
 from langchain_gatekeeper import delay_edits
 from langchain_gatekeeper.messages import read_message
 from langchain_gatekeeper.requests import system_of
-from tests.adapters.scripted import RefusedError, Scripted, on
+from tests.adapters import test_langchain_middleware
+from tests.adapters.scripted import RefusedError, Scripted, called, contents, on
 from tests.observed import event_of, everything_told, facts_of, fits
 
 pytestmark = pytest.mark.adapters
@@ -46,7 +47,6 @@ RESULT = {
     "chinese": "收成报告列出了苹果和梨以及每一箱的价格。" * 60,
     "mixed": "收成报告 lists apples 和每一箱的 price. " * 60,
 }
-each_script = pytest.mark.parametrize("script", RESULT)
 
 
 def tokens_of(messages: Sequence[BaseMessage]) -> int:
@@ -102,23 +102,17 @@ def clearing(trigger: int = 6_000, *, keep: int = 3, **more: Any) -> ContextEdit
 
 
 def request_of(messages: list[Any], system: int = 1_500) -> ModelRequest[Any]:
-    text: dict[str, Any] = {"system_message": SystemMessage("s" * system)}
-    if "system_message" not in signature(ModelRequest).parameters:  # LangChain 1.0
-        nothing = dict.fromkeys(("tool_choice", "response_format", "runtime"))
-        text = {"system_prompt": "s" * system, "tools": [], "state": {}, **nothing}
-    return ModelRequest(model=Scripted(), messages=messages, **text)
+    return test_langchain_middleware.request_of(messages, system_message=SystemMessage("s" * system))
 
 
 def sent_by(editor: AgentMiddleware[Any, Any], request: ModelRequest[Any]) -> list[BaseMessage]:
     """Return the prompt that an editor sends for a request."""
-    prompts: list[Any] = []
+    passed = test_langchain_middleware.sent(editor, request)
+    return [system_of(passed), *passed.messages]
 
-    def handler(passed: ModelRequest[Any]) -> ModelResponse[Any]:
-        prompts.append([system_of(passed), *passed.messages])
-        return ModelResponse(result=[AIMessage("ok")])
 
-    editor.wrap_model_call(request, handler)
-    return [*prompts[0]]
+def count_cleared(prompt: Sequence[BaseMessage]) -> int:
+    return sum(message.text == "[cleared]" for message in prompt)
 
 
 steps = st.tuples(st.integers(0, 99), st.integers(0, 99), st.sampled_from([5, 5, 5, 5, 280, 400]))
@@ -143,26 +137,21 @@ def test_a_run_never_costs_more_than_without_edits(
     messages: list[BaseMessage] = [HumanMessage("go")]
     prompts: dict[str, list[Any]] = {"none": [], "alone": [], "guarded": []}
     times = []
-    for number, (result, text, pause) in enumerate(
-        (result * scale[0], text * scale[1], pause) for result, text, pause in run
-    ):
+    for number, (result, text, pause) in enumerate(run):
         clock.now += pause
         times.append(clock.now)
         request = request_of([*messages], scale[2])
         prompts["none"].append([system_of(request), *messages])
         prompts["alone"].append(sent_by(alone, request_of([*messages], scale[2])))
         prompts["guarded"].append(sent_by(guarded, request))
-        call = {"name": "look", "args": {"q": "q" * text}, "id": f"c{number}"}
-        messages += [
-            AIMessage("a" * text, tool_calls=[call]),
-            ToolMessage(f"{number}" * result, tool_call_id=f"c{number}"),
-        ]
+        call = {"name": "look", "args": {"q": "q" * text * scale[1]}, "id": f"c{number}"}
+        messages.append(AIMessage("a" * text * scale[1], tool_calls=[call]))
+        messages.append(ToolMessage(f"{number}" * result * scale[0], tool_call_id=f"c{number}"))
     none, edited, paid = (bills(prompts[way], times, prices) for way in prompts)
     assert all(ours <= 1.02 * theirs + 1e-6 for ours, theirs in zip(paid, none, strict=True))
     if prices.min_cached_tokens is None:
-        assert all(
-            ours <= theirs for ours, theirs in zip(paid, edited, strict=True)
-        )  # a mark may be longer than a text
+        # A mark may be longer than a text.
+        assert all(ours <= theirs for ours, theirs in zip(paid, edited, strict=True))
     for prompt in prompts["guarded"]:
         assert validate_messages([read_message(message) for message in prompt], provider="anthropic") == ()
 
@@ -181,7 +170,9 @@ def rounds(count: int, first: int = 0) -> list[AIMessage]:
     return [*(AIMessage("", tool_calls=[call]) for call in calls), AIMessage("done")]
 
 
-def run(editor: AgentMiddleware[Any, Any], count: int = 20, *, way: str = "invoke", threads: Any = ("t1",)) -> Scripted:
+def run(
+    editor: AgentMiddleware[Any, Any], count: int = 20, *, asynchronous: bool = False, threads: Any = ("t1",)
+) -> Scripted:
     """Run an agent for so many rounds on each thread, all of them side by side, and return its model."""
     model = Scripted(script=[answer for at in range(count) for _ in threads for answer in rounds(1, at)])
     agent: Any = create_agent(
@@ -190,16 +181,12 @@ def run(editor: AgentMiddleware[Any, Any], count: int = 20, *, way: str = "invok
     for number in range(count):
         for thread in threads:
             config = on(thread) if isinstance(thread, str) else {"configurable": thread}
-            given = {"messages": [HumanMessage(f"go on {number}")]}
-            if way == "invoke":
-                agent.invoke(given, config)
-            else:
-                asyncio.run(agent.ainvoke(given, config))
+            called(agent, {"messages": [HumanMessage(f"go on {number}")]}, config, asynchronous=asynchronous)
     return model
 
 
 def cleared(model: Scripted) -> list[int]:
-    return [sum(message.text == "[cleared]" for message in prompt) for prompt in model.seen]
+    return [*map(count_cleared, model.seen)]
 
 
 def guarded(editor: Any = None, **options: Any) -> Any:
@@ -212,10 +199,10 @@ def edit_facts(records: list[logging.LogRecord], *, level: int = logging.INFO) -
     return [facts_of(record) for record in events if record.levelno >= level]
 
 
-@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
-def test_an_edit_waits_until_it_pays_and_stays_made(way: str) -> None:
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_an_edit_waits_until_it_pays_and_stays_made(asynchronous: bool) -> None:
     with everything_told() as records:
-        guard, alone = cleared(run(guarded(), way=way)), cleared(run(clearing(), way=way))
+        guard, alone = (cleared(run(editor, asynchronous=asynchronous)) for editor in (guarded(), clearing()))
     assert guard == sorted(guard)
     assert 0 < guard[-1] <= alone[-1]
     assert all(ours <= theirs for ours, theirs in zip(guard, alone, strict=True))
@@ -239,8 +226,8 @@ def test_a_line_says_what_an_edit_would_cost() -> None:
 
 def test_no_edit_waits_beyond_the_budget() -> None:
     with everything_told() as records:
-        prompts = run(guarded(prices=PRICES["claude-sonnet-4-5"], token_budget=15_000)).seen
-    free = run(guarded(prices=PRICES["claude-sonnet-4-5"])).seen
+        prompts = run(guarded(prices=CLAUDE, token_budget=15_000)).seen
+    free = run(guarded(prices=CLAUDE)).seen
     assert max(map(tokens_of, prompts)) <= 15_000 < max(map(tokens_of, free[: len(prompts) // 2]))
     assert "no_room" in {fact["reason"] for fact in edit_facts(records)}
     assert not [record for record in records if event_of(record).key == "history.window_unknown"]
@@ -248,7 +235,7 @@ def test_no_edit_waits_beyond_the_budget() -> None:
 
 def test_the_default_budget_is_the_window_of_the_model_or_a_guess_that_is_logged() -> None:
     with everything_told() as records:
-        prompts = run(guarded(prices=PRICES["claude-sonnet-4-5"], token_budget=None)).seen
+        prompts = run(guarded(prices=CLAUDE, token_budget=None)).seen
     assert max(map(tokens_of, prompts)) <= 16_000
     warned = [record.getMessage() for record in records if event_of(record).key == "history.window_unknown"]
     assert warned[0] == "the model's window is unknown: the budget is 16,000 tokens; set delay_edits(token_budget=)"
@@ -263,14 +250,14 @@ def test_threads_and_tenants_share_nothing() -> None:
 
 def test_a_tenant_does_not_read_the_account_of_another_with_the_same_thread() -> None:
     clock = Clock()
-    guard = guarded(tenant=lambda runtime: runtime, prices=PRICES["claude-sonnet-4-5"], clock=clock)
+    guard = guarded(tenant=lambda runtime: runtime, prices=CLAUDE, clock=clock)
 
     def counts(tenant: Any) -> list[int]:
         found = []
         for at in range(4, 40, 2):
             messages = [message for n in range(at // 2) for message in exchange(n)]
             request = replace(request_of([HumanMessage("go"), *messages]), runtime=tenant)
-            found.append(sum(message.text == "[cleared]" for message in sent_by(guard, request)))
+            found.append(count_cleared(sent_by(guard, request)))
         return found
 
     assert counts("a") == counts("b")
@@ -282,13 +269,13 @@ def exchange(number: int, result: str = RESULT["english"]) -> list[BaseMessage]:
 
 def test_a_cold_cache_loses_nothing() -> None:
     clock = Clock()
-    guard = guarded(clock=clock, prices=PRICES["claude-sonnet-4-5"])
+    guard = guarded(clock=clock, prices=CLAUDE)
     messages: list[BaseMessage] = [HumanMessage("go")]
     counts = []
     for number in range(8):
         clock.now += 301 if number == 6 else 299
         messages += exchange(number)
-        counts.append(sum(message.text == "[cleared]" for message in sent_by(guard, request_of([*messages]))))
+        counts.append(count_cleared(sent_by(guard, request_of([*messages]))))
     assert counts == [0, 0, 0, 0, 0, 0, 4, 4]
 
 
@@ -297,7 +284,7 @@ def test_an_edit_that_saves_less_than_a_step_of_the_cache_is_not_made(step: int,
     prices = ModelPrices(input=1.0, output=1.0, cache_read=0.1, cache_write=1.0, step_tokens=step)
     guard = guarded(clearing(0, keep=1), prices=prices)
     prompt = sent_by(guard, request_of([HumanMessage("go"), *exchange(0, "x" * 99), *exchange(1)]))
-    assert sum(message.text == "[cleared]" for message in prompt) == count
+    assert count_cleared(prompt) == count
 
 
 def test_an_edit_is_made_once_carrying_has_cost_as_much() -> None:
@@ -306,8 +293,7 @@ def test_an_edit_is_made_once_carrying_has_cost_as_much() -> None:
     messages: list[BaseMessage] = [HumanMessage("go"), *exchange(0), *exchange(1, "x" * 3_000)]
     counts = []
     for number in range(14):
-        prompt = sent_by(guard, request_of([*messages], 100_000))
-        counts.append(sum(message.text == "[cleared]" for message in prompt))
+        counts.append(count_cleared(sent_by(guard, request_of([*messages], 100_000))))
         messages += [HumanMessage("and?" if number else "a" * 400), AIMessage("no")]
     assert counts.index(1) == 1 + 11  # to write 3,430 again costs 0.9 each; 12 calls without 2,750 save 0.1 each
 
@@ -333,7 +319,7 @@ def test_what_the_provider_reports_decides_whether_marks_are_missing(
     for number in range(7):
         messages += exchange(number)
         guard.wrap_model_call(request_of([*messages]), handler)
-    assert sum(message.text == "[cleared]" for message in prompts[-1]) == count
+    assert count_cleared(prompts[-1]) == count
 
 
 def test_conversations_without_a_thread_are_told_apart_by_their_first_message() -> None:
@@ -342,8 +328,7 @@ def test_conversations_without_a_thread_are_told_apart_by_their_first_message() 
         for at in range(1, 12):
             for opening, cleared_in in zip(openings, found, strict=True):
                 messages = [HumanMessage(opening), *itertools.chain(*map(exchange, range(at)))]
-                prompt = sent_by(guard, request_of(messages))
-                cleared_in.append(sum(message.text == "[cleared]" for message in prompt))
+                cleared_in.append(count_cleared(sent_by(guard, request_of(messages))))
         return found
 
     assert counts("go", "开始") == [*counts("go"), *counts("开始")]
@@ -365,14 +350,14 @@ def test_a_call_that_fails_is_decided_again_as_before() -> None:
 
 
 def test_a_history_that_changed_is_edited_at_once() -> None:
-    guard = guarded(prices=PRICES["claude-sonnet-4-5"])
+    guard = guarded(prices=CLAUDE)
     messages: list[BaseMessage] = [HumanMessage("go"), *exchange(0), *exchange(1), *exchange(2), *exchange(3)]
     sent_by(guard, request_of([*messages[:-2]]))
-    assert "[cleared]" not in {message.text for message in sent_by(guard, request_of([*messages]))}
+    assert not count_cleared(sent_by(guard, request_of([*messages])))
     messages.insert(1, HumanMessage("as I said"))
-    assert "[cleared]" in {message.text for message in sent_by(guard, request_of([*messages]))}
+    assert count_cleared(sent_by(guard, request_of([*messages])))
     messages[3] = ToolMessage("another", tool_call_id="c0")
-    assert "[cleared]" in {message.text for message in sent_by(guard, request_of([*messages, *exchange(4)]))}
+    assert count_cleared(sent_by(guard, request_of([*messages, *exchange(4)])))
 
 
 # --- other editors --------------------------------------------------------------------------------------------------
@@ -390,22 +375,15 @@ def test_a_summary_of_the_state_is_made_as_without_the_guard_and_priced() -> Non
 
     with everything_told() as records:
         watched, plain = run(guarded(summarizing()), 8), run(summarizing(), 8)
-    assert [[message.text for message in prompt] for prompt in watched.seen] == [
-        [message.text for message in prompt] for prompt in plain.seen
-    ]
+    assert [*map(contents, watched.seen)] == [*map(contents, plain.seen)]
     facts = edit_facts(records)
-    assert facts
-    assert {(fact["editor"], fact["verdict"], fact["reason"]) for fact in facts} == {
+    assert {tuple(map(fact.get, ("editor", "verdict", "reason"))) for fact in facts} == {
         ("SummarizationMiddleware", "made", "done")
     }
-    full = run(_Nothing(), 8).seen
+    full = run(AgentMiddleware(), 8).seen
     at = next(at for at, prompt in enumerate(watched.seen) if len(prompt) < len(full[at]))
     saved = tokens_of(full[at]) - tokens_of(watched.seen[at])
     assert facts[0]["saved_tokens"] == pytest.approx(saved, abs=5)
-
-
-class _Nothing(AgentMiddleware[Any, Any]):
-    """A middleware without a hook."""
 
 
 class Everything(AgentMiddleware[Any, Any]):

@@ -21,7 +21,7 @@ from gatekeeper_core.storage.sqlite import InMemoryStore
 from gatekeeper_core.tokens import estimate_text_tokens
 from langchain_gatekeeper import GatekeeperChatMemory
 from tests.adapters.histories import TOPICS
-from tests.adapters.scripted import Scripted, contents, texts_of
+from tests.adapters.scripted import Scripted, called, contents, texts_of
 from tests.histories import configured
 
 if TYPE_CHECKING:
@@ -57,19 +57,10 @@ def loaded(memory: GatekeeperChatMemory, question: str) -> Any:
 def test_a_conversation_chain_reads_the_topic_and_keeps_everything(script: str, asynchronous: bool) -> None:
     pairs, question = TOPICS[script]
     memory, model = memory_of(pairs), Scripted()
-    chain = ConversationChain(llm=model, memory=memory)
-    if asynchronous:
-        asyncio.run(chain.ainvoke({"input": question}))
-    else:
-        chain.invoke({"input": question})
+    called(ConversationChain(llm=model, memory=memory), {"input": question}, asynchronous=asynchronous)
     assert pairs[0][1] in model.text
     assert pairs[3][1] not in model.text
-    assert contents(memory.buffer_as_messages) == [
-        *texts_of(pairs),
-        question,
-        "ok",
-    ]
-    assert memory.last_selection is not None
+    assert contents(memory.buffer_as_messages) == [*texts_of(pairs), question, "ok"]
     assert memory.last_selection.status == "selected"
 
 
@@ -97,9 +88,7 @@ def test_text_names_the_speakers_and_their_names_cost_as_well() -> None:
     )
     text = memory.load_memory_variables({})["history"]
     assert text == "Traveller: three?\nGuide: three!\nTraveller: four?\nGuide: four!"
-    lines = text.replace("\n", "")
-    assert memory.last_selection is not None
-    assert memory.last_selection.tokens == len(lines) <= 60
+    assert memory.last_selection.tokens == len(text.replace("\n", "")) <= 60
     memory.return_messages = True
     assert len(memory.load_memory_variables({})["history"]) == 8
 
@@ -168,7 +157,6 @@ def test_constraints_are_loaded_before_the_history_within_the_budget() -> None:
     rules, *loaded = memory.load_memory_variables({"input": "Which port does service 7 use?"})["history"]
     assert rules == SystemMessage(RENDERED)
     assert "It uses port 7." in [message.text for message in loaded]
-    assert memory.last_selection is not None
     assert memory.last_selection.fixed_tokens > 0
     assert memory.last_selection.tokens + memory.last_selection.fixed_tokens <= 120
     memory.constraints = {}
@@ -183,19 +171,14 @@ def test_constraints_of_a_store_are_those_of_the_session() -> None:
     memory = GatekeeperChatMemory(chat_memory=Stored(), constraints=store, return_messages=True)
     assert memory.load_memory_variables({"input": "Hello!"})["history"] == []
     memory.chat_memory.session_id = "s1"  # type: ignore[attr-defined]
-    wanted = [SystemMessage(render_constraints({"language": "German"}))]
-    assert memory.load_memory_variables({"input": "Hello!"})["history"] == wanted
-    assert asyncio.run(memory.aload_memory_variables({"input": "Hello!"}))["history"] == wanted
+    expected = [SystemMessage(render_constraints({"language": "German"}))]
+    assert memory.load_memory_variables({"input": "Hello!"})["history"] == expected
+    assert asyncio.run(memory.aload_memory_variables({"input": "Hello!"}))["history"] == expected
 
 
 @pytest.mark.parametrize(
     "copied",
-    [
-        copy.copy,
-        copy.deepcopy,
-        lambda memory: memory.model_copy(),
-        lambda memory: memory.model_copy(deep=True),
-    ],
+    [copy.copy, copy.deepcopy, lambda memory: memory.model_copy(), lambda memory: memory.model_copy(deep=True)],
     ids=["copy", "deepcopy", "model_copy", "model_copy deep"],
 )
 def test_a_copy_is_equal_and_goes_its_own_way(copied: Any) -> None:
@@ -207,5 +190,4 @@ def test_a_copy_is_equal_and_goes_its_own_way(copied: Any) -> None:
     assert twin.last_selection is None
     assert loaded(twin, question) == text
     twin.load_memory_variables({})
-    assert memory.last_selection is not None
     assert memory.last_selection.status == "selected"

@@ -64,13 +64,13 @@ def ask(agent: Any, way: str, messages: Any, config: Any) -> None:
 
 
 def request_of(messages: list[Any], **more: Any) -> ModelRequest[Any]:
-    """Return a request with nothing else in it than what is given, also where LangChain 1.0 wants every field."""
+    """Return a request with nothing else in it than these arguments, also where LangChain 1.0 wants every field."""
     fields = {field.name for field in dataclasses.fields(ModelRequest)}
     empty: dict[str, Any] = dict.fromkeys(fields) | {"tools": [], "state": {"messages": messages}, "model_settings": {}}
-    given = empty | {"model": Scripted(), "messages": messages} | more
-    if "system_message" not in fields and (system := given.pop("system_message", None)):
-        given["system_prompt"] = system.text
-    return ModelRequest(**given)
+    arguments = empty | {"model": Scripted(), "messages": messages} | more
+    if "system_message" not in fields and (system := arguments.pop("system_message", None)):
+        arguments["system_prompt"] = system.text
+    return ModelRequest(**arguments)
 
 
 def sent(middleware: GatekeeperMiddleware, request: ModelRequest[Any]) -> ModelRequest[Any]:
@@ -130,8 +130,6 @@ def test_a_run_that_a_human_interrupted_goes_on_with_the_same_past_in_another_pr
     read, again = map(contents, model.seen)
     assert builds or read == [*texts_of(pairs[:2]), question]
     assert again[: len(read)] == read
-    assert first.last_selection is not None
-    assert second.last_selection is not None
     assert first.last_selection.turns == second.last_selection.turns
     run_again(agent_of(first), on("t1"))
 
@@ -160,7 +158,6 @@ def test_the_system_message_and_every_schema_count_against_the_budget() -> None:
 
     def fixed(**more: Any) -> int:
         sent(gate, request_of([*plain], **more))
-        assert gate.last_selection is not None
         return gate.last_selection.fixed_tokens - 7
 
     assert fixed() == 0
@@ -183,7 +180,6 @@ def test_a_request_of_the_first_versions_has_its_system_prompt_counted() -> None
     gate = GatekeeperMiddleware(CONFIG, token_counter=len)
     old: Any = OldRequest([HumanMessage("hi")])
     assert sent(gate, old).messages == old.messages
-    assert gate.last_selection is not None
     assert gate.last_selection.fixed_tokens == len("be brief")
 
 
@@ -226,7 +222,6 @@ class Named(Scripted):
 def test_without_a_budget_it_is_three_quarters_of_what_the_model_reads(model: Any, budget: int) -> None:
     gate = GatekeeperMiddleware()
     sent(gate, request_of([HumanMessage("hi")], model=model))
-    assert gate.last_selection is not None
     assert gate.last_selection.budget_tokens == budget
 
 
@@ -291,14 +286,14 @@ class Noting(AgentMiddleware):  # type: ignore[type-arg]
 @pytest.mark.parametrize("leaves_out", [True, False], ids=["less", "everything"])
 def test_what_other_middleware_appends_reaches_the_model_and_the_state(way: str, first: bool, leaves_out: bool) -> None:
     pairs, question = TOPICS["english"]
-    given = [*talk(pairs), HumanMessage(question)]
+    messages = [*talk(pairs), HumanMessage(question)]
     model, gate = Scripted(), GatekeeperMiddleware(CONFIG if leaves_out else HistoryConfig(token_budget=4000))
     middleware: list[Any] = [gate, Noting()] if first else [Noting(), gate]
     agent = create_agent(model, [], middleware=middleware, checkpointer=InMemorySaver())
-    ask(agent, way, given, on("t1"))
+    ask(agent, way, messages, on("t1"))
     assert contents(model.seen[0])[-1] == "a note"
-    assert (len(model.seen[0]) < len(given)) == leaves_out
-    assert contents(agent.get_state(on("t1")).values["messages"]) == [*contents(given), "a note", "ok"]
+    assert (len(model.seen[0]) < len(messages)) == leaves_out
+    assert contents(agent.get_state(on("t1")).values["messages"]) == [*contents(messages), "a note", "ok"]
     ask(agent, way, "And now?", on("t1"))
     ask(agent, way, "还有呢？", on("t1"))
     assert len(model.seen) == 3

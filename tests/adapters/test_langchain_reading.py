@@ -36,19 +36,12 @@ class Remark(HumanMessage):
     """A message class of a user's own."""
 
 
-def parts_of(*blocks: Any) -> tuple[Any, ...]:
-    content = read_message(HumanMessage(list(blocks))).content
-    assert isinstance(content, tuple)
-    return content
-
-
 # --- calls and results ----------------------------------------------------------------------------------------------
 
 
 @from_file("message", "read")
 def test_a_message_of_langchain_reads_as_the_cores(message: dict[str, Any], read: dict[str, Any]) -> None:
-    (given,) = messages_from_dict([message])
-    assert read_message(given) == Message.from_dict(read, trusted=True)
+    assert read_message(*messages_from_dict([message])) == Message.from_dict(read, trusted=True)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +61,7 @@ def test_a_class_of_message_of_a_user_has_the_role_of_its_base_or_type(message: 
 
 @from_file("block", "kind")
 def test_media_are_media_and_their_data_costs_nothing_as_text(block: dict[str, Any], kind: Any) -> None:
-    assert parts_of("see:", block) == (TextPart("see:"), MediaPart(kind))
+    assert read_message(HumanMessage(["see:", block])).content == (TextPart("see:"), MediaPart(kind))
 
 
 values = st.recursive(

@@ -15,15 +15,11 @@ from langchain_core.runnables import RunnableParallel, RunnablePassthrough
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from langchain_gatekeeper import GatekeeperSelector, recall_tool, select_messages
 from tests.adapters.histories import TOPICS
-from tests.adapters.scripted import Heard, contents, talk, texts_of
+from tests.adapters.scripted import Heard, called, contents, talk, texts_of
 
 each_script = pytest.mark.parametrize("script", TOPICS)
 both_ways = pytest.mark.parametrize("asynchronous", [False, True], ids=["sync", "async"])
 CONFIG = HistoryConfig(on_error="raise", passthrough_below=0, token_budget=200)
-
-
-def called(step: Any, given: Any, config: Any = None, *, asynchronous: bool) -> Any:
-    return asyncio.run(step.ainvoke(given, config)) if asynchronous else step.invoke(given, config)
 
 
 # --- forms ----------------------------------------------------------------------------------------------------------
@@ -41,7 +37,6 @@ def test_a_list_comes_back_as_a_list_of_the_same_objects(script: str, asynchrono
     assert all(any(one is other for other in messages) for one in kept)
     assert kept is not messages
     assert messages == before
-    assert gate.last_selection is not None
     assert gate.last_selection.kept == (0, 1, 2, 3, 4, 11)
 
 
@@ -49,13 +44,13 @@ def test_a_list_comes_back_as_a_list_of_the_same_objects(script: str, asynchrono
 @both_ways
 def test_a_dict_comes_back_as_a_new_dict_with_its_history_selected(script: str, asynchronous: bool) -> None:
     pairs, question = TOPICS[script]
-    given = {"input": question, "history": talk(pairs), "persona": "a pirate"}
-    before = copy.deepcopy(given)
-    passed = called(GatekeeperSelector(CONFIG), given, asynchronous=asynchronous)
+    inputs = {"input": question, "history": talk(pairs), "persona": "a pirate"}
+    before = copy.deepcopy(inputs)
+    passed = called(GatekeeperSelector(CONFIG), inputs, asynchronous=asynchronous)
     assert contents(passed["history"]) == texts_of(pairs[:2])
-    assert {**passed, "history": None} == {**given, "history": None}
-    assert passed is not given
-    assert given == before
+    assert {**passed, "history": None} == {**inputs, "history": None}
+    assert passed is not inputs
+    assert inputs == before
 
 
 # --- select_messages ------------------------------------------------------------------------------------------------
@@ -65,10 +60,7 @@ def test_the_question_may_be_given_or_found() -> None:
     pairs, question = TOPICS["english"]
     messages = talk(pairs)
     assert contents(select_messages(messages, CONFIG, query=HumanMessage(question))) == texts_of(pairs[:2])
-    assert contents(select_messages([*messages, HumanMessage(question)], CONFIG)) == [
-        *texts_of(pairs[:2]),
-        question,
-    ]
+    assert contents(select_messages([*messages, HumanMessage(question)], CONFIG)) == [*texts_of(pairs[:2]), question]
     assert contents(select_messages(messages, replace(CONFIG, token_budget=45), query="")) == texts_of(pairs[-2:])
 
 
@@ -100,14 +92,14 @@ def test_a_session_is_the_thread_of_recall_and_of_the_bill() -> None:
 @both_ways
 def test_a_stream_gives_it_whole_also_from_pieces(asynchronous: bool) -> None:
     pairs, question = TOPICS["english"]
-    given = {"input": question, "past": talk(pairs)}
+    inputs = {"input": question, "past": talk(pairs)}
     parts: Any = {"history": itemgetter("past"), "input": itemgetter("input")}
     chain = RunnableParallel(parts) | GatekeeperSelector(CONFIG) | RunnablePassthrough()
 
     async def run() -> list[Any]:
-        return [chunk async for chunk in chain.astream(given)]
+        return [chunk async for chunk in chain.astream(inputs)]
 
-    chunks = asyncio.run(run()) if asynchronous else list(chain.stream(given))
+    chunks = asyncio.run(run()) if asynchronous else list(chain.stream(inputs))
     assert [contents(chunk["history"]) for chunk in chunks] == [texts_of(pairs[:2])]
 
 
@@ -119,7 +111,6 @@ def test_a_selection_is_announced_by_its_own_run_without_text(asynchronous: bool
     pairs, question = TOPICS["english"]
     gate, heard = GatekeeperSelector(CONFIG), Heard()
     called(gate, [*talk(pairs), HumanMessage(question)], {"callbacks": [heard]}, asynchronous=asynchronous)
-    assert gate.last_selection is not None
     assert heard.events == [("gatekeeper_selection", {**gate.last_selection.facts(), "shadow": False})]
     assert [heard.runs[parent] for parent in heard.parents] == ["GatekeeperSelector"]
     assert not any(text in str(heard.events) for text in texts_of(pairs))

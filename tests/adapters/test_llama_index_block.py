@@ -20,6 +20,7 @@ from llama_index.memory.gatekeeper.messages import RecalledText
 from tests.adapters.chats import assistant, history_of, user, words
 from tests.adapters.doors import now
 from tests.adapters.pickling import by_pickle
+from tests.case_files import from_file
 from tests.histories import configured
 from tests.talks import TALKS as CHATS
 
@@ -50,8 +51,8 @@ def flushed(messages: Sequence[ChatMessage], session: str | None = "s", **option
 def test_archived_turns_on_topic_come_back_as_fenced_text(talk: str) -> None:
     pairs, question, _ = TALKS[talk]
     past_question, past_answer = pairs[0]
-    wanted = fence(f"user: {past_question}\nassistant: {past_answer}", tag="recalled_turns")
-    assert recall(flushed(history_of(pairs)), question) == wanted
+    expected = fence(f"user: {past_question}\nassistant: {past_answer}", tag="recalled_turns")
+    assert recall(flushed(history_of(pairs)), question) == expected
 
 
 @pytest.mark.parametrize("messages", [None, [], [assistant("hi")], [user(" ")], [ChatMessage(blocks=[ImageBlock()])]])
@@ -85,16 +86,7 @@ def test_system_messages_are_no_turns() -> None:
     assert "word" not in recall(flushed(messages), question)
 
 
-@pytest.mark.parametrize(
-    ("name", "tag"),
-    [
-        ("old", "old"),
-        ("old turns", "old_turns"),
-        ("记忆", "recalled_turns"),
-        ("", "recalled_turns"),
-        ("a" * 99, "a" * 64),
-    ],
-)
+@from_file("name", "tag")
 def test_the_tag_is_the_blocks_name_where_it_can_be_one(name: str, tag: str) -> None:
     block = flushed(history_of(TALKS["english"][0]), name=name)
     assert recall(block, TALKS["english"][1]).startswith(f"<{tag}-")
@@ -196,8 +188,7 @@ def test_shadow_mode_brings_nothing_back_and_reports(events: list[Any]) -> None:
     block = flushed(history_of(pairs), shadow=True)
     assert recall(block, question) == ""
     assert [(event.memory, event.thread, event.turn_ids) for event in events] == [("GatekeeperMemoryBlock", "s", [0])]
-    assert block.last_selection is not None
-    assert block.last_selection is block.selection_for("s")
+    assert block.last_selection is block.selection_for("s") is not None
 
 
 def test_a_copy_knows_what_was_flushed() -> None:

@@ -16,7 +16,7 @@ from llama_index.core.llms.llm import ToolSelection
 from llama_index.core.memory import ChatMemoryBuffer
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
-from llama_index.core.storage.chat_store import BaseChatStore, SimpleChatStore
+from llama_index.core.storage.chat_store import BaseChatStore
 from llama_index.core.tools import FunctionTool
 from pydantic import Field
 
@@ -28,6 +28,7 @@ from gatekeeper_core.selection.settings import GatekeeperConfig
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
 from llama_index.memory.gatekeeper.messages import read_message
 from tests.adapters.chats import assistant, history_of, texts, user
+from tests.adapters.doors import now
 from tests.adapters.pickling import by_pickle
 from tests.adapters.scripted_llama_index import CallingModel, RememberingModel, run_agent
 from tests.adapters.test_llama_index_memory import memory
@@ -40,8 +41,8 @@ each_way = pytest.mark.parametrize("asynchronous", [False, True])
 
 
 def buffer(messages: Sequence[ChatMessage] = (), **options: Any) -> GatekeeperMemoryBuffer:
-    wanted = {"token_limit": 1000, "on_error": "raise", "keep_newest": 0, "passthrough_below": 0} | options
-    return GatekeeperMemoryBuffer.from_defaults(list(messages), **configured(**wanted))
+    arguments = {"token_limit": 1000, "on_error": "raise", "keep_newest": 0, "passthrough_below": 0} | options
+    return GatekeeperMemoryBuffer.from_defaults(list(messages), **configured(**arguments))
 
 
 each_memory = pytest.mark.parametrize("opened", [buffer, memory])
@@ -54,7 +55,7 @@ def test_a_prefix_over_the_limit_is_refused_in_the_words_of_the_stock_class() ->
     memory = buffer([user("hi")], token_limit=100)
     with pytest.raises(ValueError, match="Initial token count") as stock:
         ChatMemoryBuffer.from_defaults(token_limit=100).get(initial_token_count=101)
-    for get in (memory.get, lambda **given: asyncio.run(memory.aget(**given))):
+    for get in (memory.get, lambda **arguments: asyncio.run(memory.aget(**arguments))):
         with pytest.raises(ValueError, match="Initial token count") as ours:
             get(initial_token_count=101)
         assert (type(ours.value), str(ours.value)) == (type(stock.value), str(stock.value))
@@ -101,7 +102,6 @@ def test_shadow_mode_gives_what_llama_index_gives_and_reports_ours(events: list[
     stock = ChatMemoryBuffer.from_defaults(history, token_limit=70)
     assert memory.get() == stock.get() == asyncio.run(memory.aget())
     assert len(stock.get()) == 5
-    assert memory.last_selection is not None
     assert memory.last_selection.kept == (0, 1, 6)
     assert [(event.shadow, event.turn_ids) for event in events] == [(True, [0])] * 2
 
@@ -113,7 +113,6 @@ def test_changed_options_hold_from_the_next_call_on() -> None:
     pairs, question, _ = TALKS["english"]
     memory = buffer([*history_of(pairs), user(question)], trim=False)
     assert len(memory.get()) == 3
-    assert memory.config is not None
     memory.config = replace(memory.config, passthrough_below=500)
     assert len(memory.get()) == 7
     memory.token_limit = 20
@@ -179,24 +178,14 @@ def test_llama_index_reads_ours_and_ours_reads_llama_indexs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "written"), [(None, None), ("auto", "auto"), (lambda texts: [[1.0]] * len(texts), "auto")]
+    ("embedder", "written"), [(None, None), ("auto", "auto"), (lambda texts: [[1.0]] * len(texts), "auto")]
 )
-def test_words_alone_are_written_and_another_embedder_is_given_again(given: Any, written: str | None) -> None:
-    for each in (GatekeeperMemoryBuffer.from_defaults(token_limit=9, embedder=given), memory(embedder=given)):
+def test_words_alone_are_written_and_another_embedder_is_given_again(embedder: Any, written: str | None) -> None:
+    for each in (GatekeeperMemoryBuffer.from_defaults(token_limit=9, embedder=embedder), memory(embedder=embedder)):
         assert each.to_dict()["embedder"] == written
-    text = buffer(embedder=given).to_string()
+    text = buffer(embedder=embedder).to_string()
     assert GatekeeperMemoryBuffer.from_string(text).embedder == written
     assert GatekeeperMemoryBuffer.from_string(text, embedder=None).embedder is None
-
-
-class ServerStore(SimpleChatStore):
-    """A store that LlamaIndex does not know by name."""
-
-    url: str = "redis://somewhere"
-
-    @classmethod
-    def class_name(cls) -> str:
-        return "ServerStore"
 
 
 def test_a_pickled_memory_works_and_the_original_stays_whole(caplog: pytest.LogCaptureFixture) -> None:
@@ -224,13 +213,6 @@ def listening() -> RememberingModel:
     return RememberingModel(max_tokens=2)
 
 
-def chatted(engine: Any, question: str, *, asynchronous: bool) -> None:
-    if asynchronous:
-        asyncio.get_event_loop().run_until_complete(engine.achat(question))
-    else:
-        engine.chat(question)
-
-
 @pytest.mark.parametrize("kind", [GatekeeperMemoryBuffer, GatekeeperMemory])
 def test_an_engine_makes_the_memory_itself_and_keeps_an_empty_one(kind: Any) -> None:
     engine = SimpleChatEngine.from_defaults(llm=listening(), memory_cls=kind, chat_history=[user("a")])
@@ -248,7 +230,7 @@ def test_a_context_engine_gets_past_turns_and_adds_the_question_itself(kind: Any
     pairs, question, _ = TALKS["english"]
     llm, memory = listening(), buffer(history_of(pairs))
     engine = kind.from_defaults(retriever=OneNote(), llm=llm, memory=memory)
-    chatted(engine, question, asynchronous=asynchronous)
+    now(engine.achat(question)) if asynchronous else engine.chat(question)
     sent = [text for text in texts(llm.last_chat_messages or []) if "a note" not in text]
     assert sent == [*pairs[0], question]
     assert len(memory.get_all()) == 8
@@ -268,14 +250,10 @@ def scripted(*script: ChatMessage) -> Model:
 
     def respond(messages: Sequence[ChatMessage], **more: Any) -> ChatMessage:
         model.sent.append(texts(messages))
-        return copy.deepcopy(next(steps, answer("Thought: I can answer.\nAnswer: Done.")))
+        return copy.deepcopy(next(steps, assistant("Thought: I can answer.\nAnswer: Done.")))
 
     model = Model(response_generator=respond)
     return model
-
-
-def answer(text: str) -> ChatMessage:
-    return assistant(text)
 
 
 def calling(name: str, call_id: str, **arguments: Any) -> ChatMessage:
@@ -298,7 +276,7 @@ def test_a_function_agent_chooses_the_same_past_in_each_round(
     opened: Any, talk: str, streaming: bool, events: list[Any]
 ) -> None:
     pairs, question, _ = TALKS[talk]
-    llm = scripted(calling("look_up", "c1", key="bread"), calling("look_up", "c2", key="flour"), answer("6380"))
+    llm = scripted(calling("look_up", "c1", key="bread"), calling("look_up", "c2", key="flour"), assistant("6380"))
     memory = opened(history_of(pairs))
 
     agent = FunctionAgent(tools=[LOOK_UP], llm=llm, system_prompt="Be brief.", streaming=streaming)

@@ -51,10 +51,10 @@ def marked(messages: list[ChatMessage]) -> list[int]:
 def test_the_past_that_stays_is_marked_and_the_question_stays_the_stores_own() -> None:
     stored = [*history(), ChatMessage(QUESTION)]
     memory = buffer_of(stored, cache_marks=True)
-    given = memory.get()
-    assert marked(given) == [len(given) - 2]
-    assert given[-1] is stored[-1]
-    assert given[-2].blocks[:-1] == [TextBlock(text=given[-2].content or "")]
+    sent = memory.get()
+    assert marked(sent) == [len(sent) - 2]
+    assert sent[-1] is stored[-1]
+    assert sent[-2].blocks[:-1] == [TextBlock(text=sent[-2].content or "")]
     assert not marked(stored), "the store's own messages are not changed"
     assert memory.get_all() == stored
 
@@ -68,13 +68,11 @@ def test_where_turns_are_recalled_the_mark_stands_before_the_question() -> None:
     memory.config = replace(CONFIG, prices=PRICES)
     for question in ("Which port has Redis?", "Which port has Redis?", QUESTION):
         memory.put(ChatMessage(question))
-        given = memory.get()
+        sent = memory.get()
         memory.put(ChatMessage("6380.", role="assistant"))
-    assert memory.last_selection is not None
-    assert memory.last_selection.bill is not None
     assert memory.last_selection.bill.recalled == (1,)
-    assert marked(given) == [len(given) - 2]
-    assert "Marta" in (given[-1].content or "")
+    assert marked(sent) == [len(sent) - 2]
+    assert "Marta" in (sent[-1].content or "")
 
 
 def test_it_is_on_by_itself_only_where_the_model_is_anthropics() -> None:
@@ -130,8 +128,6 @@ def test_reported_usage_reaches_the_account() -> None:
         memory.put(ChatMessage("6380.", role="assistant"))
         memory.put(ChatMessage("And is it fast?"))
         memory.get()
-        assert memory.last_selection is not None
-        assert memory.last_selection.bill is not None
         paid.append(memory.last_selection.bill.paid)
     assert paid[1] > 10 * paid[0]
     memory.report_usage({}, "nobody")

@@ -84,20 +84,21 @@ def test_four_runs_fill_the_store_of_the_user(script: str, opened: Any, agent: A
     assert [message.role.value for message in mine.get_all()] == ["user", "assistant"] * 4
     assert mine.embedder is embedder is not None
     assert (mine.chat_store if opened is buffer else mine.sql_store) is store
-    assert mine.last_selection is not None
     assert mine.last_selection.turn_count >= 3
 
 
 @each_memory
 @pytest.mark.parametrize("serializer", [None, JsonPickleSerializer()])
-@pytest.mark.parametrize("given", ["to the first run", "to the context"])
-def test_a_memory_that_is_given_once_serves_every_run(given: str, serializer: Any, opened: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("passed", ["to the first run", "to the context"])
+def test_a_memory_that_is_given_once_serves_every_run(
+    passed: str, serializer: Any, opened: Any, tmp_path: Path
+) -> None:
     agent = function_agent(model())
     context = Context(agent, serializer=serializer)
     mine = [opened(tmp_path, token_limit=1000)]
 
     async def run() -> None:
-        if given == "to the context":
+        if passed == "to the context":
             await context.store.set("memory", mine.pop())
         for number in range(4):
             await agent.run("Redis?", ctx=context, memory=mine.pop() if mine and number == 0 else None)

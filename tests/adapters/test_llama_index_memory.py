@@ -29,8 +29,8 @@ def system(text: str) -> ChatMessage:
 def memory(
     messages: Sequence[ChatMessage] | None = None, *, session: str = "s", chat_store: Any = None, **options: Any
 ) -> GatekeeperMemory:
-    wanted = {"token_limit": 1000, "on_error": "raise", "keep_newest": 0, "passthrough_below": 0} | options
-    result = GatekeeperMemory.from_defaults(session, **configured(**wanted))
+    options = {"token_limit": 1000, "on_error": "raise", "keep_newest": 0, "passthrough_below": 0, **options}
+    result = GatekeeperMemory.from_defaults(session, **configured(**options))
     if chat_store is not None:
         result.sql_store = chat_store  # from_defaults takes one from 0.14.24 on
     if messages:
@@ -73,11 +73,11 @@ class Note(BaseMemoryBlock[Any]):
     name: str = "note"
     says: Any = "noted"
     shown: list[ChatMessage] = Field(default_factory=list)
-    given: dict[str, Any] = Field(default_factory=dict)
+    arguments: dict[str, Any] = Field(default_factory=dict)
     flushed: list[ChatMessage] = Field(default_factory=list)
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> Any:
-        self.shown, self.given = list(messages or []), block_kwargs
+        self.shown, self.arguments = list(messages or []), block_kwargs
         return self.says
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
@@ -104,7 +104,6 @@ def test_what_blocks_say_is_part_of_the_limit() -> None:
     assert [message.role.value for message in got] == ["system", "user"]
     mine = memory(history, token_limit=100, memory_blocks=[Note(says=[system("note " * 80)])])
     assert question in texts(mine.get())
-    assert mine.last_selection is not None
     assert mine.last_selection.fixed_tokens >= 80
 
 
@@ -125,7 +124,7 @@ def test_blocks_see_the_active_messages_the_question_and_the_session() -> None:
     assert len(active) < 20
     mine.get("what now?", initial_token_count=3)
     assert texts(note.shown) == [*active, "what now?"]
-    assert note.given == {"session_id": "s", "initial_token_count": 3}
+    assert note.arguments == {"session_id": "s", "initial_token_count": 3}
     question = ChatMessage(blocks=[TextBlock(text="what is it?"), ImageBlock(image=b"x")])
     mine.get(question)
     assert note.shown[-1] is question
@@ -141,9 +140,9 @@ def test_no_stored_message_is_changed_and_the_others_are_the_stores_own(method: 
     first, second = mine.get(), mine.get()
     assert [message.model_dump() for message in store.messages] == before
     assert first == second
-    wanted = 1 if method == InsertMethod.SYSTEM or shadow else 0
+    notes = 1 if method == InsertMethod.SYSTEM or shadow else 0
     assert sum(any(message is one for one in store.messages) for message in first) == len(first) - 1
-    assert len(first) >= 2 + wanted
+    assert len(first) >= 2 + notes
 
 
 # --- shadow, errors, reports ----------------------------------------------------------------------------------------
@@ -161,7 +160,6 @@ def test_shadow_mode_gives_what_llama_index_gives_and_reports_ours(question: str
     assert (event.memory, event.thread, event.shadow, event.turn_ids) == ("GatekeeperMemory", "s", True, [0])
     live = memory(history, memory_blocks=[Note()])
     live.get(question, initial_token_count=7)
-    assert live.last_selection is not None
     assert event.fixed_tokens == live.last_selection.fixed_tokens
 
 

@@ -41,6 +41,7 @@ from tests.adapters.doors import (
     now,
 )
 from tests.adapters.histories import to_langchain, to_llama_index
+from tests.case_files import rows
 from tests.concepts import AT_ONCE, QUESTIONS, TALK, WANTED, concepts
 
 ANN = MemoryScope("default", "ann")
@@ -99,17 +100,17 @@ def turn(number: int) -> set[int]:
 @pytest.mark.parametrize("door", DOORS)
 def test_a_question_finds_its_turn_without_a_shared_word(door: type[Door], kind: str, place: Place) -> None:
     model = LangChainModel() if door in LANGCHAIN else LlamaIndexModel()
-    wanted = turn(WANTED[kind])
+    expected = turn(WANTED[kind])
     for embedder in (concepts, TextEncoder(concepts), model):
-        assert wanted <= {*ask(door, place, QUESTIONS[kind], embedder=embedder)}
-    assert not wanted & {*ask(door, place, QUESTIONS[kind], embedder=None)}
+        assert expected <= {*ask(door, place, QUESTIONS[kind], embedder=embedder)}
+    assert not expected & {*ask(door, place, QUESTIONS[kind], embedder=None)}
 
 
 @pytest.mark.parametrize("kind", QUESTIONS)
 def test_a_block_recalls_a_turn_without_a_shared_word(kind: str) -> None:
-    wanted = TALK[2 * WANTED[kind]].text
-    assert wanted in recalled(QUESTIONS[kind], embedder=LlamaIndexModel())
-    assert wanted not in recalled(QUESTIONS[kind], embedder=None)
+    expected = TALK[2 * WANTED[kind]].text
+    assert expected in recalled(QUESTIONS[kind], embedder=LlamaIndexModel())
+    assert expected not in recalled(QUESTIONS[kind], embedder=None)
 
 
 @pytest.mark.parametrize("model", [LangChainModel(), LlamaIndexModel()])
@@ -145,12 +146,7 @@ def test_the_model_of_the_settings_is_never_taken(monkeypatch: pytest.MonkeyPatc
     assert stock.get(input=QUESTIONS["mixed"])
 
 
-BY_DEFAULT = {
-    "english": ("Is water coming through the ceiling?", 2),
-    "chinese": ("哪里照明出了毛病？", 7),
-    "english to chinese": ("When can my daughter practise music again?", 5),
-    "chinese to english": ("面团要静置多久？", 4),
-}
+BY_DEFAULT = {kind: (question, number) for kind, question, number in rows("meaning", "by_default")}
 """Questions that share no word with their turn, and its position, for the packaged embedder."""
 
 

@@ -49,37 +49,7 @@ def test_the_arguments_of_a_class_that_is_replaced_work(name: str, arguments: di
     assert door(name)(**arguments)
 
 
-@pytest.mark.parametrize(
-    ("name", "wrong", "right"),
-    [
-        ("GatekeeperMemoryBuffer", "max_tokens", "token_limit"),
-        ("GatekeeperMemoryBuffer.from_defaults", "budget", "token_budget"),
-        ("GatekeeperMemory", "limit", "token_limit"),
-        ("GatekeeperMemory.from_defaults", "embed_model", "embedder"),
-        ("GatekeeperMemoryBlock", "token_limit", "token_budget"),
-        ("GatekeeperSelector", "memory_key", "messages_key"),
-        ("NativeSelector", "max_tokens", "token_budget"),
-        ("NativeSelector", "tokenizer", "token_counter"),
-        ("PostgresStore", "dsn", "conninfo"),
-        ("ChatConfig", "max_tokens", "max_completion_tokens"),
-        ("ChatClient", "model_config", "config"),
-        ("instrument", "trace_provider", "tracer_provider"),
-        # ConversationBufferWindowMemory, ConversationSummaryBufferMemory
-        ("GatekeeperMiddleware", "k", "keep_newest"),
-        ("GatekeeperChatMemory", "llm", "model"),
-        ("GatekeeperChatMemory", "max_token_limit", "token_budget"),
-        # trim_messages
-        ("select_messages", "max_tokens", "token_budget"),
-        # SummarizationMiddleware
-        ("GatekeeperMiddleware", "max_tokens_before_summary", "token_budget"),
-        ("GatekeeperMiddleware", "messages_to_keep", "keep_newest"),
-        ("GatekeeperMiddleware", "trigger", "token_budget"),
-        ("GatekeeperMiddleware", "keep", "keep_newest"),
-        # ChatMemoryBuffer
-        ("GatekeeperMiddleware", "token_limit", "token_budget"),
-        ("GatekeeperMiddleware", "tokenizer_fn", "token_counter"),
-    ],
-)
+@from_file("name", "wrong", "right")
 def test_a_wrong_argument_is_answered_with_the_right_one(name: str, wrong: str, right: str) -> None:
     with pytest.raises(TypeError) as raised:
         door(name)(**{wrong: 3})

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-import dataclasses
+from inspect import signature
 from typing import Any
 
 import pytest
@@ -12,14 +11,15 @@ from langchain.agents.middleware import ModelRequest
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
-from llama_index.core.base.llms.types import ChatMessage
 
 from gatekeeper_core.context.history.recall import NOTHING_EARLIER, RECALL_TOOL_NAME, recall_hint
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from langchain_gatekeeper import GatekeeperMiddleware, GatekeeperSelector, recall_tool
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
 from llama_index.memory.gatekeeper import recall_tool as llama_index_tool
-from tests.adapters.scripted import Scripted, on, run_again, talk
+from tests.adapters.chats import history_of, user
+from tests.adapters.doors import now
+from tests.adapters.scripted import Scripted, called, on, run_again, talk
 from tests.histories import configured
 from tests.talks import TALKS
 
@@ -31,17 +31,16 @@ def asking(query: str) -> AIMessage:
 
 
 @three_scripts
-@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
-def test_an_agent_reads_an_earlier_turn_of_its_thread(pairs: list[tuple[str, str]], question: str, way: str) -> None:
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_an_agent_reads_an_earlier_turn_of_its_thread(
+    pairs: list[tuple[str, str]], question: str, asynchronous: bool
+) -> None:
     gate = GatekeeperMiddleware(HistoryConfig(passthrough_below=0, on_error="raise"))
     model = Scripted()
     agent = create_agent(model, [recall_tool(gate)], middleware=[gate], checkpointer=InMemorySaver())
 
     def run(messages: list[BaseMessage], thread: str) -> list[BaseMessage]:
-        given: Any = {"messages": messages}
-        state = asyncio.run(agent.ainvoke(given, on(thread))) if way == "ainvoke" else agent.invoke(given, on(thread))
-        found: list[BaseMessage] = state["messages"]
-        return found
+        return called(agent, {"messages": messages}, on(thread), asynchronous=asynchronous)["messages"]
 
     model.script = [asking(pairs[2][0])]
     state = run([*talk(pairs), HumanMessage(question)], "t1")
@@ -78,17 +77,11 @@ def test_the_system_message_says_that_there_is_more_only_where_it_can_be_recalle
     assert head().content == f"Be brief.\n\n{line}"
     assert head(system=None).content == line
     blocks = [{"type": "text", "text": "Be brief.", "cache_control": {"type": "ephemeral"}}]
-    if "system_message" in {
-        field.name for field in dataclasses.fields(ModelRequest)
-    }:  # LangChain 1.0 has the text alone
+    if "system_message" in signature(ModelRequest).parameters:  # LangChain 1.0 has the text alone
         assert head(system=SystemMessage(blocks)).content == [*blocks, {"type": "text", "text": line}]
-    for unchanged in (
-        head(recalls=False),
-        head(recall_hint=False),
-        head(passthrough_below=10_000),
-        head(history=messages[-1:]),
-    ):
-        assert unchanged.content == "Be brief."
+    unchanged: tuple[dict[str, Any], ...] = ({"recalls": False}, {"recall_hint": False}, {"passthrough_below": 10_000})
+    for options in (*unchanged, {"history": messages[-1:]}):
+        assert head(**options).content == "Be brief."
 
 
 @pytest.mark.parametrize("where", ["tenant_id", lambda runtime: runtime.context["tenant_id"]])
@@ -100,8 +93,8 @@ def test_the_tool_reads_the_thread_of_its_own_tenant_only(where: Any) -> None:
         call = AIMessage("", tool_calls=[{"name": read.name, "args": {"query": pairs[2][0]}, "id": "c1"}])
         agent = create_agent(Scripted(script=[call]), [read], middleware=[gate])
         config = {"configurable": {"thread_id": "t1", "tenant_id": tenant}}
-        given: Any = {"messages": [*history, HumanMessage(question)]}
-        messages = agent.invoke(given, config, context={"tenant_id": tenant})["messages"]
+        inputs: Any = {"messages": [*history, HumanMessage(question)]}
+        messages = agent.invoke(inputs, config, context={"tenant_id": tenant})["messages"]
         assert (pairs[2][1] in messages[-2].content) == (tenant == "acme")
     assert gate.selection_for("t1", tenant="other") is gate.last_selection is not None
     assert gate.selection_for("t1") is None
@@ -116,24 +109,12 @@ def test_the_tool_reads_the_thread_of_its_own_tenant_only(where: Any) -> None:
 
 @three_scripts
 def test_a_tool_of_a_memory_reads_its_conversation(pairs: list[tuple[str, str]], question: str) -> None:
-    messages = [
-        ChatMessage(text, role=role) for pair in pairs for role, text in zip(("user", "assistant"), pair, strict=True)
-    ]
-    last_message = ChatMessage(question, role="user")
-    buffer = GatekeeperMemoryBuffer.from_defaults(
-        [*messages, last_message], config=HistoryConfig(token_budget=3000, passthrough_below=0)
-    )
-    buffer.get()
-    memory = GatekeeperMemory.from_defaults(
-        session_id="s", config=HistoryConfig(token_budget=3000, passthrough_below=0)
-    )
-
-    async def fill() -> None:
-        await memory.aput_messages([*messages, last_message])
-        await memory.aget()
-
-    asyncio.run(fill())
-    for recalling in (llama_index_tool(buffer), llama_index_tool(memory)):
+    config = HistoryConfig(token_budget=3000, passthrough_below=0)
+    for kind in (GatekeeperMemoryBuffer, GatekeeperMemory):
+        memory = kind.from_defaults(config=config)
+        now(memory.aput_messages([*history_of(pairs), user(question)]))
+        now(memory.aget())
+        recalling = llama_index_tool(memory)
         assert f"[turn 2]\nuser: {pairs[2][0]}" in str(recalling.call(query=pairs[2][0]).content)
         assert recalling.metadata.name == RECALL_TOOL_NAME
     assert llama_index_tool(GatekeeperMemoryBuffer.from_defaults()).call(query=question).content == NOTHING_EARLIER

@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from langchain.agents import create_agent
-from langchain_core.chat_history import InMemoryChatMessageHistory
 from llama_index.core.storage.chat_store import SimpleChatStore
 
 from gatekeeper_core import HistoryConfig
 from langchain_gatekeeper import GatekeeperChatMemory, GatekeeperMiddleware
 from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer
+from tests.adapters.chats import texts
 from tests.adapters.histories import to_langchain, to_llama_index
 from tests.adapters.scripted import Scripted
+from tests.adapters.test_langchain_memory import Stored
 from tests.thread_scripts import CHANGING, Way, played, tokens_of
 
 if TYPE_CHECKING:
@@ -34,15 +35,7 @@ class Middleware(Way):
     def view(self, thread: str | None, messages: Sequence[Message]) -> tuple[list[str], HistoryView]:
         named = {"configurable": {"thread_id": thread}} if thread else {}
         self._agent.invoke({"messages": to_langchain(messages)}, named)
-        view = self._middleware.last_selection
-        assert view is not None
-        return [message.text for message in self._model.seen[-1]], view
-
-
-class Stored(InMemoryChatMessageHistory):
-    """A history with the name that the database's own have."""
-
-    session_id: str | None = None
+        return [message.text for message in self._model.seen[-1]], self._middleware.last_selection
 
 
 class ChatMemory(Way):
@@ -55,9 +48,7 @@ class ChatMemory(Way):
     def view(self, thread: str | None, messages: Sequence[Message]) -> tuple[list[str], HistoryView]:
         self._memory.chat_memory = Stored(messages=to_langchain(messages[:-1]), session_id=thread)
         loaded = self._memory.load_memory_variables({"input": messages[-1].text})["history"]
-        view = self._memory.last_selection
-        assert view is not None
-        return [*(message.text for message in loaded), messages[-1].text], view
+        return [*(message.text for message in loaded), messages[-1].text], self._memory.last_selection
 
 
 class Buffer(Way):
@@ -72,10 +63,7 @@ class Buffer(Way):
     def view(self, thread: str | None, messages: Sequence[Message]) -> tuple[list[str], HistoryView]:
         self._memory.chat_store_key = thread or "chat_history"
         self._memory.set(to_llama_index(messages))
-        texts = [message.content or "" for message in self._memory.get()]
-        view = self._memory.last_selection
-        assert view is not None
-        return texts, view
+        return texts(self._memory.get()), self._memory.last_selection
 
 
 each_adapter = pytest.mark.parametrize("way", [Middleware, ChatMemory, Buffer])

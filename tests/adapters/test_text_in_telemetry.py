@@ -36,9 +36,10 @@ from langchain_gatekeeper import (
 )
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBlock, GatekeeperMemoryBuffer
 from tests.adapters.scripted import Heard, Scripted
-from tests.observed import Away, Unread, everything_told, failing
+from tests.case_files import rows
+from tests.observed import Away, everything_told, failing
 from tests.otel.test_otel import collector
-from tests.talks import TALKS
+from tests.talks import TALKS, sides
 from tests.test_observation import Watching
 
 pytestmark = [pytest.mark.cli, pytest.mark.otel]
@@ -112,7 +113,7 @@ def builder(*, fails: bool, total_budget: int = 3000, store: Any = None) -> Cont
 def builders() -> Iterator[ContextBuilder]:
     yield builder(fails=False)
     yield builder(fails=False, total_budget=5)
-    for store in (None, Unread(MARK), Away(MARK)):
+    for store in (None, Away(MARK, LookupError), Away(MARK)):
         yield builder(fails=True, store=store)
 
 
@@ -176,26 +177,18 @@ class Lost(SimpleChatStore):
         raise LookupError(f"cannot read {key} {MARK}")
 
 
-def llama_index_talk(script: str) -> list[ChatMessage]:
-    return [
-        ChatMessage(text, role=role)
-        for pair in past(script)
-        for text, role in zip(pair, ("user", "assistant"), strict=True)
-    ]
-
-
 def llama_index(script: str, probe: Probe, folder: Path) -> None:
     last_message = ChatMessage(question(script), role="user")
-    talk = [*llama_index_talk(script), last_message]
+    talk = [*(ChatMessage(text, role=role) for role, text in sides(past(script))), last_message]
     options: list[dict[str, Any]] = [{"config": HISTORY}, {"config": HISTORY, "embedder": failing(MARK)}]
     options += [{"config": TIGHT}, *({"builder": built, "user": "ann"} for built in builders())]
-    for given in options:
-        buffer = GatekeeperMemoryBuffer.from_defaults(talk, chat_store_key="t1", **given)
+    for arguments in options:
+        buffer = GatekeeperMemoryBuffer.from_defaults(talk, chat_store_key="t1", **arguments)
         probe.attempt(buffer.get)
         probe.attempt(buffer.aget, last_message.content)
         probe.attempt(buffer.get, initial_token_count=10**9)
         probe.attempt(buffer.recall_earlier, MARK, "t1")
-        memory = GatekeeperMemory.from_defaults(session_id="t1", **given)
+        memory = GatekeeperMemory.from_defaults(session_id="t1", **arguments)
         probe.attempt(memory.aput_messages, talk)
         probe.attempt(memory.aget)
     probe.attempt(GatekeeperMemoryBuffer.from_defaults(chat_store=Lost(), chat_store_key="t1", config=HISTORY).get)
@@ -234,19 +227,7 @@ def commands(script: str, probe: Probe, folder: Path) -> None:
         )
 
 
-BROKEN = (
-    MARK,
-    json.dumps(MARK),
-    json.dumps([MARK]),
-    json.dumps([{"role": "user", "content": {MARK: MARK}}]),
-    json.dumps([{"role": "user", "content": [MARK, {"type": "text", "text": 7, MARK: MARK}]}]),
-    json.dumps([{"role": "assistant", "content": MARK, "tool_calls": [{"id": "c", "function": {"arguments": MARK}}]}]),
-    json.dumps([{"user": MARK}, {"user": MARK, "assistant": 7}]),
-    json.dumps({"messages": [{"role": "user", "content": MARK}, {"role": "user"}]}),
-    json.dumps({"conversations": [{"from": "human", "value": MARK}, {"from": "gpt"}]}),
-    json.dumps([{"role": "user", "content": MARK}])[:-9],
-    f"{MARK}: {MARK}\n\n{MARK}",
-)
+BROKEN = [text.replace("MARK", MARK) for text in rows("text_in_telemetry", "broken")[0]]
 """Files that are no conversation, though they hold text of one."""
 
 

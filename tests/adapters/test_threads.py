@@ -135,8 +135,7 @@ def test_no_loop_waits_for_a_selection_and_one_that_is_cancelled_leaves_no_half_
         with pytest.raises(asyncio.CancelledError):
             await task
         go_on.set()
-        found: list[Any] = await opened.step.ainvoke(None)
-        return found
+        return await opened.step.ainvoke(None)
 
     assert asyncio.get_event_loop().run_until_complete(run()) == texts_of(PAIRS[:2])
     assert threading.main_thread() not in threads

@@ -18,6 +18,7 @@ from gatekeeper_tokenizers.huggingface import tokenizers_counter
 from gatekeeper_tokenizers.openai import tiktoken_counter
 from tests.case_files import rows
 from tests.histories import view_with
+from tests.talks import talk
 
 # A byte-level tokenizer made here: nothing is fetched. It merges "th", "the" and a space with "the".
 RANKS = {bytes([byte]): byte for byte in range(256)} | {b"th": 256, b"the": 257, b" the": 258, "缓".encode(): 259}
@@ -50,8 +51,7 @@ def test_what_is_sent_never_exceeds_the_budget_by_an_exact_count(
     pairs: list[tuple[str, str]], question: str, budget: int, floor: int
 ) -> None:
     """003-77: counted on the messages that are sent; only what must be sent can be over."""
-    messages = [Message(*side) for pair in pairs for side in zip(("user", "assistant"), pair, strict=True)]
-    messages.append(Message("user", question))
+    messages = [*talk(pairs), Message("user", question)]
     view = view_with(
         messages,
         gatekeeper=ContextGatekeeper(token_counter=count_tokens),

@@ -12,6 +12,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import partial
 from typing import Any, NamedTuple
 
 import pytest
@@ -42,6 +43,7 @@ from gatekeeper_core import (
 )
 from langchain_gatekeeper import GatekeeperMiddleware, GatekeeperSelector
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
+from tests.adapters.bills import claude, gpt
 from tests.native_lists import (
     ANTHROPIC,
     CHAT,
@@ -82,10 +84,6 @@ class Client(NamedTuple):
     reasoning: bool
 
 
-def open_ai_chat(url: str) -> ChatOpenAI:
-    return ChatOpenAI(model="gpt-4o", base_url=f"{url}/v1", api_key="secret", max_retries=0)
-
-
 def open_ai_responses(url: str) -> ChatOpenAI:
     stored: dict[str, Any] = {"store": False, "include": ["reasoning.encrypted_content"]}
     return ChatOpenAI(
@@ -93,43 +91,30 @@ def open_ai_responses(url: str) -> ChatOpenAI:
     )
 
 
-def anthropic(url: str) -> ChatAnthropic:
-    thinking = {"type": "enabled", "budget_tokens": 1_024}
-    return ChatAnthropic(
-        model="claude-of-this-test", base_url=url, api_key="secret", max_retries=0, max_tokens=2_048, thinking=thinking
-    )
+def thinking_claude(url: str) -> ChatAnthropic:
+    return claude(url, thinking={"type": "enabled", "budget_tokens": 1_024})
 
 
 def gemini(url: str) -> ChatGoogleGenerativeAI:
     return ChatGoogleGenerativeAI(model="gemini-3-pro", base_url=url, google_api_key="secret", max_retries=1)
 
 
-def llama_index_chat(url: str) -> OpenAI:
-    return OpenAI(model="gpt-4o", api_base=f"{url}/v1", api_key="secret", max_retries=0)
-
-
-def llama_index_responses(url: str) -> OpenAIResponses:
-    return OpenAIResponses(model="gpt-4o", api_base=f"{url}/v1", api_key="secret", max_retries=0)
+def llama_index_model(kind: type[Any], url: str) -> Any:
+    return kind(model="gpt-4o", api_base=f"{url}/v1", api_key="secret", max_retries=0)
 
 
 LANGCHAIN = (
-    Client("ChatOpenAI", CHAT, open_ai_chat, reasoning=False),
+    Client("ChatOpenAI", CHAT, gpt, reasoning=False),
     Client("ChatOpenAI-responses", RESPONSES, open_ai_responses, reasoning=True),
-    Client("ChatAnthropic", ANTHROPIC, anthropic, reasoning=True),
+    Client("ChatAnthropic", ANTHROPIC, thinking_claude, reasoning=True),
     Client("ChatGoogleGenerativeAI", GEMINI, gemini, reasoning=True),
 )
 LLAMA_INDEX = (
-    Client("OpenAI", CHAT, llama_index_chat, reasoning=False),
-    Client("OpenAIResponses", RESPONSES, llama_index_responses, reasoning=False),
+    Client("OpenAI", CHAT, partial(llama_index_model, OpenAI), reasoning=False),
+    Client("OpenAIResponses", RESPONSES, partial(llama_index_model, OpenAIResponses), reasoning=False),
 )
 each_langchain_client = pytest.mark.parametrize("client", LANGCHAIN, ids=lambda client: client.name)
 each_llama_index_client = pytest.mark.parametrize("client", LLAMA_INDEX, ids=lambda client: client.name)
-
-
-@pytest.fixture
-def server() -> Iterator[StrictServer]:
-    with StrictServer() as running:
-        yield running
 
 
 def begun(server: StrictServer, client: Client, seed: int) -> list[NativeTurn]:
@@ -270,7 +255,6 @@ def test_a_chain_behind_the_selector_is_never_refused(client: Client, server: St
 
 def effects(view: HistoryView | None) -> Counter[str]:
     """Return what a selection did to a conversation."""
-    assert view is not None
     left_out = view.turn_count - len(view.turns)
     return Counter({"left out": left_out, "folded": len(view.folded), "replaced": len(view.replaced)})
 

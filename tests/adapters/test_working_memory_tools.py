@@ -26,7 +26,7 @@ from gatekeeper_core.storage.in_memory import InMemoryBlobStore
 from langchain_gatekeeper import GatekeeperMiddleware
 from langchain_gatekeeper import working_memory_tool as langchain_tool
 from llama_index.memory.gatekeeper import working_memory_tool as llama_index_tool
-from tests.adapters.scripted import Scripted, run_again
+from tests.adapters.scripted import Scripted, called, run_again
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,29 +35,21 @@ if TYPE_CHECKING:
 LOG = "".join(f"12:00:{at % 60:02} INFO worker {at} finished\n" for at in range(900)) + "12:30:00 ERROR disk full SN-1"
 
 
-def by_langchain(memory: WorkingMemory, **arguments: Any) -> str:
-    return str(langchain_tool(memory).invoke(arguments))
-
-
-def by_langchain_async(memory: WorkingMemory, **arguments: Any) -> str:
-    return str(asyncio.run(langchain_tool(memory).ainvoke(arguments)))
-
-
-def by_llama_index(memory: WorkingMemory, **arguments: Any) -> str:
-    return str(llama_index_tool(memory).call(**arguments).content)
-
-
-def by_llama_index_async(memory: WorkingMemory, **arguments: Any) -> str:
-    return str(asyncio.run(llama_index_tool(memory).acall(**arguments)).content)
-
-
-each_way = pytest.mark.parametrize("call", [by_langchain, by_langchain_async, by_llama_index, by_llama_index_async])
+each_way = pytest.mark.parametrize(
+    "call",
+    [
+        lambda memory, **arguments: langchain_tool(memory).invoke(arguments),
+        lambda memory, **arguments: asyncio.run(langchain_tool(memory).ainvoke(arguments)),
+        lambda memory, **arguments: llama_index_tool(memory).call(**arguments).content,
+        lambda memory, **arguments: asyncio.run(llama_index_tool(memory).acall(**arguments)).content,
+    ],
+    ids=["langchain", "langchain async", "llama_index", "llama_index async"],
+)
 
 
 def memory_with_log() -> tuple[WorkingMemory, str]:
     memory = WorkingMemory(InMemoryBlobStore(), b"key of this thread")
     result = ToolResultCompressor(working_memory=memory).compress(LOG)
-    assert result.pointer is not None
     return memory, result.pointer.text
 
 
@@ -88,8 +80,7 @@ class Reader(Scripted):
     def _generate(self, messages: list[BaseMessage], *more: Any, **options: Any) -> ChatResult:
         found = pointers_in("\n".join(str(message.content) for message in messages))
         if not self.script and found and not any(message.name == READ_TOOL_NAME for message in messages):
-            arguments = {"pointer": f"[[wm:{found[0]}]]", "query": "worker 9000"}
-            self.script.append(AIMessage("", tool_calls=[{"name": READ_TOOL_NAME, "args": arguments, "id": "read"}]))
+            self.script.append(reading(f"[[wm:{found[0]}]]"))
         return super()._generate(messages, *more, **options)
 
 
@@ -98,7 +89,7 @@ def test_an_agent_reads_again_what_a_long_run_compressed_and_folded(low_water: f
     """002-23, 004-20: the state keeps every result whole, the request carries a pointer, the fact comes back."""
     memory, model = WorkingMemory(InMemoryBlobStore(), b"key of this thread"), Reader(script=working())
     agent = agent_over(model, memory, InMemorySaver(), low_water=low_water)
-    state = called(agent, "invoke", [HumanMessage("备份 worker 做完了吗?")], "t")
+    state = asked(agent, "备份 worker 做完了吗?", "t")
     result = logs.invoke({"page": 0})
     assert next(message.content for message in state if isinstance(message, ToolMessage)) == result
     *before, after = ["\n".join(str(message.content) for message in prompt) for prompt in model.seen]
@@ -119,18 +110,15 @@ def on(thread: Any) -> Any:
     return {"configurable": {"thread_id": thread}, "recursion_limit": 99}
 
 
-def called(agent: Any, way: str, messages: list[Any], thread: Any) -> list[BaseMessage]:
-    """Return the state of a thread after a call, sync or async."""
-    given, config = {"messages": messages}, on(thread)
-    state = asyncio.run(agent.ainvoke(given, config)) if way == "ainvoke" else agent.invoke(given, config)
-    found: list[BaseMessage] = state["messages"]
-    return found
+def asked(agent: Any, question: str, thread: Any, *, asynchronous: bool = False) -> list[BaseMessage]:
+    """Return the state of a thread after a question."""
+    return called(agent, {"messages": [HumanMessage(question)]}, on(thread), asynchronous=asynchronous)["messages"]
 
 
-def reading(*pointers: str, **more: Any) -> AIMessage:
+def reading(*pointers: str) -> AIMessage:
     """Return a message of a model that reads what pointers name."""
     calls: list[Any] = [
-        {"name": READ_TOOL_NAME, "args": {"pointer": pointer, "query": "worker 9000", **more}, "id": f"r{at}"}
+        {"name": READ_TOOL_NAME, "args": {"pointer": pointer, "query": "worker 9000"}, "id": f"r{at}"}
         for at, pointer in enumerate(pointers)
     ]
     return AIMessage("", tool_calls=calls)
@@ -139,10 +127,6 @@ def reading(*pointers: str, **more: Any) -> AIMessage:
 def working() -> list[AIMessage]:
     """Return what a model says that looks through eight pages of the log."""
     return [AIMessage("", tool_calls=[{"name": "logs", "args": {"page": page}, "id": f"c{page}"}]) for page in range(8)]
-
-
-def pointers_seen(prompts: list[list[BaseMessage]]) -> set[str]:
-    return {found for prompt in prompts for message in prompt for found in pointers_in(str(message.content))}
 
 
 def read_in(state: list[BaseMessage]) -> list[str]:
@@ -160,12 +144,12 @@ def agent_over(
     return create_agent(model, [logs, langchain_tool(memory)], middleware=[gate], checkpointer=saver)
 
 
-@pytest.mark.parametrize("way", ["invoke", "ainvoke"])
+@pytest.mark.parametrize("asynchronous", [False, True])
 @pytest.mark.parametrize(
     ("threads", "question"), [(("t1", "t2"), "备份 worker 做完了吗?"), ((7, "线程"), "Is worker 9000 done?")]
 )
 def test_one_agent_keeps_the_results_of_each_thread_in_a_memory_of_its_own(
-    way: str, threads: tuple[Any, Any], question: str
+    asynchronous: bool, threads: tuple[Any, Any], question: str
 ) -> None:
     """004-37, 004-62: with the same results in two threads, a pointer of one is as good as a made-up one in the other."""
     blobs, saver, model = InMemoryBlobStore(), InMemorySaver(), Reader()
@@ -173,15 +157,15 @@ def test_one_agent_keeps_the_results_of_each_thread_in_a_memory_of_its_own(
     found: dict[Any, set[str]] = {}
     for thread in threads:
         model.script, model.seen = working(), []
-        state = called(agent, way, [HumanMessage(question)], thread)
+        state = asked(agent, question, thread, asynchronous=asynchronous)
         assert ["worker 9000 finished" in text for text in read_in(state)] == [True]
-        found[thread] = pointers_seen(model.seen)
+        found[thread] = {name for prompt in model.seen for one in prompt for name in pointers_in(str(one.content))}
         assert found[thread] == set(ThreadMemories(blobs, SECRET).of(str(thread)).ids)
     one, other = threads
     assert not found[one] & found[other]
     foreign, own = (f"[[wm:{sorted(found[thread])[0]}]]" for thread in threads)
     for again in (agent, fresh):
         model.script = [reading(foreign, MADE_UP, own)]
-        *wrong, right = read_in(called(again, way, [HumanMessage(question)], other))
+        *wrong, right = read_in(asked(again, question, other, asynchronous=asynchronous))
         assert wrong == [UNKNOWN_POINTER] * 2
         assert right.startswith("[working memory: ")

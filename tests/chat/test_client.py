@@ -31,6 +31,7 @@ from gatekeeper_chat import (
 )
 from gatekeeper_core.calibration import UsageCalibrator
 from gatekeeper_core.errors import ConfigError, GatekeeperError
+from tests.case_files import from_file
 from tests.chat.server import (
     API_KEY,
     Answer,
@@ -62,25 +63,14 @@ def server() -> Iterator[MiniMaxServer]:
         yield running
 
 
-class Patience:
-    """Notes the waits, and does not wait."""
-
-    def __init__(self) -> None:
-        self.waits: list[float] = []
-
-    def __call__(self, seconds: float) -> None:
-        self.waits.append(seconds)
-
-
 def client_of(
     server: MiniMaxServer,
-    sleep: Callable[[float], None] | None = None,
+    sleep: Callable[[float], None] = lambda seconds: None,
     calibrator: UsageCalibrator | None = None,
     **settings: Any,
 ) -> ChatClient:
     config = ChatConfig(base_url=server.base_url, **{"read_timeout_seconds": 5.0, **settings})
-    patience = sleep or Patience()
-    return ChatClient(API_KEY, config=config, sleep=patience, jitter=lambda: 1.0, calibrator=calibrator)
+    return ChatClient(API_KEY, config=config, sleep=sleep, jitter=lambda: 1.0, calibrator=calibrator)
 
 
 def chat(client: ChatClient, **arguments: Any) -> tuple[str, Any]:
@@ -100,9 +90,7 @@ both_ways = pytest.mark.parametrize("ask", [chat, streamed])
 
 
 @both_ways
-@pytest.mark.parametrize(
-    "variant", [{}, {"done": False}, {"comments": True, "line_end": "\r\n"}, {"cut_characters": True}, {"usage": None}]
-)
+@from_file("variant")
 def test_an_answer_comes_as_it_was_said(server: MiniMaxServer, ask: Any, variant: dict[str, Any]) -> None:
     """000-50: whole or in pieces, with and without the end mark, comments, characters cut in two."""
     text = "缓存监听 6380 端口。\n\nRedis 用 6380 port, don't forget."
@@ -245,11 +233,11 @@ def test_limits_and_faults_of_the_server_are_tried_again(
 ) -> None:
     """000-50: 429 and 5xx, and the codes that mean the same under HTTP 200; a stream until its first piece."""
     server.script(*failures, Answer("at last"))
-    patience = Patience()
-    with client_of(server, patience) as client:
+    waits: list[float] = []
+    with client_of(server, waits.append) as client:
         assert ask(client)[0] == "at last"
     assert len(server.requests) == len(failures) + 1
-    assert patience.waits == [1.0, 2.0, 4.0, 8.0][: len(failures)]
+    assert waits == [1.0, 2.0, 4.0, 8.0][: len(failures)]
     assert len({request.raw for request in server.requests}) == 1
 
 
@@ -296,53 +284,50 @@ FAULTS: dict[str, tuple[Behaviour, type[ChatError], int | None, int | None, str]
 def test_other_faults_raise_at_once(server: MiniMaxServer, fault: str) -> None:
     """000-50: never tried again, and each has its own type."""
     behaviour, kind, status, code, words = FAULTS[fault]
-    patience = Patience()
+    waits: list[float] = []
     for tries, ask in enumerate((chat, streamed), 1):
         server.script(behaviour)
-        with client_of(server, patience, read_timeout_seconds=0.3) as client, pytest.raises(ChatError) as caught:
+        with client_of(server, waits.append, read_timeout_seconds=0.3) as client, pytest.raises(ChatError) as caught:
             ask(client)
         assert type(caught.value) is kind
         assert (caught.value.status, caught.value.code) == (status, code)
         assert words in str(caught.value)
         assert len(server.requests) == tries
-    assert patience.waits == []
+    assert waits == []
 
 
 @both_ways
 def test_the_last_try_raises_its_error(server: MiniMaxServer, ask: Any) -> None:
     server.script(LIMITED, Failure(500), Failure(429, code=1002, message="rate limit", headers=(("Retry-After", "9"),)))
-    patience = Patience()
-    with client_of(server, patience, max_attempts=3) as client, pytest.raises(ChatRateLimitError) as caught:
+    waits: list[float] = []
+    with client_of(server, waits.append, max_attempts=3) as client, pytest.raises(ChatRateLimitError) as caught:
         ask(client)
     error = caught.value
     assert (error.status, error.code, error.retry_after_seconds) == (429, 1002, 9.0)
     assert error.request_id == f"{3:032x}"
     assert "rate limit (HTTP 429, code 1002, request" in str(error)
     assert len(server.requests) == 3
-    assert len(patience.waits) == 2
+    assert len(waits) == 2
     copied = pickle.loads(pickle.dumps(error))  # noqa: S301 - our own
     assert (type(copied), str(copied), vars(copied)) == (ChatRateLimitError, str(error), vars(error))
 
 
-@pytest.mark.parametrize(
-    ("header", "waited"),
-    [("7", 7.0), ("0.2", 1.0), ("900", 60.0), ("soon", 1.0), ("-5", 1.0), ("inf", 1.0), ("nan", 1.0)],
-)
+@from_file("header", "waited")
 def test_a_wait_that_the_server_asks_for_is_kept(server: MiniMaxServer, header: str, waited: float) -> None:
     server.script(Failure(429, headers=(("Retry-After", header),)), Answer("ok"))
-    patience = Patience()
-    with client_of(server, patience) as client:
+    waits: list[float] = []
+    with client_of(server, waits.append) as client:
         client.chat(ASK)
-    assert patience.waits == [waited]
+    assert waits == [waited]
 
 
 def test_waits_double_up_to_the_longest_and_vary_by_half(server: MiniMaxServer) -> None:
     server.script(*[Failure(503)] * 7)
-    patience = Patience()
+    waits: list[float] = []
     config = ChatConfig(base_url=server.base_url, max_attempts=8)
-    with ChatClient(API_KEY, config=config, sleep=patience, jitter=lambda: 0.0) as client:
+    with ChatClient(API_KEY, config=config, sleep=waits.append, jitter=lambda: 0.0) as client:
         client.chat(ASK)
-    assert patience.waits == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0]
+    assert waits == [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0]
 
 
 PARTS: dict[str, tuple[Behaviour, type[ChatError]]] = {
@@ -389,7 +374,10 @@ def test_no_server_is_an_error_without_the_key(ask: Any) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     config = ChatConfig(base_url=f"http://127.0.0.1:{port}/{API_KEY}")
-    with ChatClient(API_KEY, config=config, sleep=Patience()) as client, pytest.raises(ChatConnectionError) as caught:
+    with (
+        ChatClient(API_KEY, config=config, sleep=lambda seconds: None) as client,
+        pytest.raises(ChatConnectionError) as caught,
+    ):
         ask(client)
     assert "could not be reached: ConnectionError" in str(caught.value)
     assert API_KEY not in str(caught.value)
@@ -422,20 +410,7 @@ def test_one_client_serves_several_threads(server: MiniMaxServer) -> None:
 # --- bad input ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        *({"base_url": url} for url in ("api.minimax.io/v1", "ftp://api.minimax.io", "https://", "http://[::1")),
-        *({"base_url": f"https://{url}"} for url in ("name:s3cr3t@api.minimax.io/v1", "x.io/v1?x=1", "x.io/v1#x")),
-        {"base_url": "https://x.io:0/v1"},
-        {"model": " "},
-        {"read_timeout_seconds": -1},
-        {"read_timeout_seconds": float("nan")},
-        {"max_attempts": 0},
-        {"max_completion_tokens": 0},
-        {"temperature": 2.5},
-    ],
-)
+@from_file("settings")
 def test_impossible_settings_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(ConfigError) as caught:
         ChatConfig(**settings)

@@ -25,7 +25,7 @@ from tests.chat.server import API_KEY
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.chat.end_to_end import Conversation, Request
+    from tests.chat.end_to_end import Conversation
 
 
 each_conversation = pytest.mark.parametrize("conversation", CONVERSATIONS, ids=lambda conversation: conversation.name)
@@ -33,11 +33,6 @@ each_conversation = pytest.mark.parametrize("conversation", CONVERSATIONS, ids=l
 
 def gatekeeper_of(token_budget: int = BUDGET_TOKENS) -> ContextGatekeeper:
     return ContextGatekeeper(token_budget, token_counter=estimate_text_tokens)
-
-
-def talked(conversation: Conversation, token_budget: int = BUDGET_TOKENS, *, streaming: bool = False) -> list[Request]:
-    with scripted(conversation) as (_, client):
-        return run(client, conversation, gatekeeper_of(token_budget), streaming=streaming)
 
 
 @each_conversation
@@ -60,7 +55,8 @@ def test_a_script_switches_twice_returns_once_and_points_back(conversation: Conv
 @pytest.mark.parametrize("token_budget", [BUDGET_TOKENS, SMALL_BUDGET_TOKENS])
 def test_all_checks_hold_on_what_is_sent(conversation: Conversation, token_budget: int, streaming: bool) -> None:
     """000-50 to 000-55: the four checks, with a roomy budget and with a small one."""
-    exchanges = talked(conversation, token_budget, streaming=streaming)
+    with scripted(conversation) as (_, client):
+        exchanges = run(client, conversation, gatekeeper_of(token_budget), streaming=streaming)
     assert faults(exchanges, budget_tokens=token_budget) == {}
     assert [request.reply.text for request in exchanges] == [turn.assistant for turn in conversation.turns]
     log = wire_log(exchanges, token_budget).splitlines()

@@ -14,89 +14,36 @@ from gatekeeper_chat.wire import Reply, read_reply, wire_messages, wire_tools
 from gatekeeper_core import ContextBuilder, Thread
 from gatekeeper_core.errors import MessageFormatError
 from gatekeeper_core.messages import MediaPart, Message, TextPart, ToolCall, validate_messages
+from tests.case_files import from_file, rows
 
 CALL = {"id": "c1", "type": "function", "function": {"name": "now", "arguments": ""}}
 RESULT = {"role": "tool", "tool_call_id": "c1", "content": "12:00"}
-SCRIPTS = pytest.mark.parametrize(
-    ("thought", "text", "question"),
-    [
-        ("先查端口", "是 6380。", "那内存呢？"),
-        ("look it up", "It is 6380.", "And the memory?"),
-        ("查 port", "用 6380 port。", "那 memory 呢？"),
-    ],
-)
+SCRIPTS = pytest.mark.parametrize(("thought", "text", "question"), rows("wire", "script"))
 
 
 # --- there ----------------------------------------------------------------------------------------------------------
 
 
-def user(text: str) -> dict[str, Any]:
-    return {"role": "user", "content": text}
-
-
-def assistant(content: Any, **fields: Any) -> dict[str, Any]:
-    return {"role": "assistant", "content": content, **fields}
-
-
-def call(arguments: Any) -> list[dict[str, Any]]:
-    return [{"id": "c1", "type": "function", "function": {"name": "now", "arguments": arguments}}]
-
-
-IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
-FOLDED = Message("user", "[已执行 3 次 tool calls]", metadata={"synthetic": "folded", "rounds": 3})
-SENT: dict[str, tuple[list[Any], list[dict[str, Any]]]] = {
-    "no system message": ([user("hi")], [user("hi")]),
-    "system messages become one at the head": (
-        [
-            {"role": "system", "content": "Be brief."},
-            user("hi"),
-            assistant("hello"),
-            {"role": "developer", "content": "用中文回答。"},
-            {"role": "system", "content": ""},
-            user("port？"),
-        ],
-        [{"role": "system", "content": "Be brief.\n\n用中文回答。"}, user("hi"), assistant("hello"), user("port？")],
-    ),
-    "a finished message that was all thinking": (
-        [user("hi"), assistant("<think>cut off"), user("hello?")],
-        [user("hi"), user("hello?")],
-    ),
-    "a finished call without text": (
-        [user("time?"), assistant("<think>ask</think>", tool_calls=[CALL]), RESULT, assistant("noon"), user("thanks")],
-        [user("time?"), assistant("", tool_calls=call("{}")), RESULT, assistant("noon"), user("thanks")],
-    ),
-    "arguments that are an object": (
-        [user("time?"), assistant(None, tool_calls=call({"区": "UTC"})), RESULT],
-        [user("time?"), assistant(None, tool_calls=call('{"区": "UTC"}')), RESULT],
-    ),
-    "what only the caller knows of": (
-        [{"role": "user", "content": [{"type": "text", "text": "这是什么？"}, IMAGE], "name": "ann"}],
-        [{"role": "user", "content": [{"type": "text", "text": "这是什么？"}, IMAGE], "name": "ann"}],
-    ),
-    "values of the core, without their own id": (
-        [
-            Message("user", (TextPart("time?"), TextPart("now"))),
-            Message("assistant", "", tool_calls=(ToolCall("c1", "now", ""),), id="m2"),
-            Message("tool", "12:00", tool_call_id="c1"),
-        ],
-        [
-            {"role": "user", "content": [{"type": "text", "text": "time?"}, {"type": "text", "text": "now"}]},
-            assistant(None, tool_calls=call("{}")),
-            RESULT,
-        ],
-    ),
-    "marks of a message": ([FOLDED], [user("[已执行 3 次 tool calls]")]),
-    "marks of a dict": ([FOLDED.to_dict()], [user("[已执行 3 次 tool calls]")]),
-}
-
-
-@pytest.mark.parametrize("case", SENT)
-def test_messages_go_out_as_the_service_takes_them(case: str) -> None:
+@from_file("case", "messages", "expected")
+def test_messages_go_out_as_the_service_takes_them(case: str, messages: list[Any], expected: list[Any]) -> None:
     """002-16, too: a summary is marked for us; the service refuses fields that it does not know."""
-    messages, expected = SENT[case]
     before = copy.deepcopy(messages)
-    assert wire_messages(messages) == expected
+    assert wire_messages(messages) == expected, case
     assert messages == before
+
+
+def test_values_of_the_core_go_out_without_their_own_id_and_marks() -> None:
+    """002-16."""
+    asked = Message("user", (TextPart("time?"), TextPart("now")))
+    called = Message("assistant", "", tool_calls=(ToolCall("c1", "now", ""),), id="m2")
+    user, assistant, result = wire_messages([asked, called, Message("tool", "12:00", tool_call_id="c1")])
+    assert user["content"] == [{"type": "text", "text": "time?"}, {"type": "text", "text": "now"}]
+    function = {"name": "now", "arguments": "{}"}
+    call = {"id": "c1", "type": "function", "function": function}
+    assert assistant == {"role": "assistant", "content": None, "tool_calls": [call]}
+    assert result == RESULT
+    folded = Message("user", "[已执行 3 次 tool calls]", metadata={"synthetic": "folded", "rounds": 3})
+    assert wire_messages([folded]) == [{"role": "user", "content": folded.text}]
 
 
 def test_a_pin_ends_no_run_so_that_its_thoughts_are_sent_back() -> None:
@@ -135,14 +82,7 @@ def test_media_without_data_is_refused_with_its_place() -> None:
     assert caught.value.position == 1
 
 
-@pytest.mark.parametrize(
-    ("talk", "position"),
-    [
-        ([{"role": "user", "content": "hi"}, {"role": "tool", "tool_call_id": "c9", "content": "?"}], 1),
-        ([{"role": "user", "content": "hi"}, {"role": "assistant", "content": "", "tool_calls": [CALL]}], 1),
-        ([{"role": "user", "content": "hi"}, {"role": "user", "content": 7}], 1),
-    ],
-)
+@from_file("talk", "position")
 def test_what_the_api_would_refuse_is_refused_here(talk: list[dict[str, Any]], position: int) -> None:
     with pytest.raises(MessageFormatError) as caught:
         wire_messages(talk)

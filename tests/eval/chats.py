@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from tests.talks import dicts_of
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -40,8 +42,7 @@ def chat(word: str, script: str = "english", *, then: tuple[str, ...] = ()) -> l
     """Return the messages of a chat whose question begins with a word, with further user turns."""
     fact, question = PORTS[script]
     pairs = [(fact, "Noted."), BREAD, (question.format(word), RIGHT), *((text, "Yes.") for text in then)]
-    roles = ("user", "assistant")
-    return [{"role": role, "content": text} for pair in pairs for role, text in zip(roles, pair, strict=True)]
+    return dicts_of(pairs)
 
 
 def write_chats(folder: Path, *words: str, script: str = "english") -> Path:

@@ -10,6 +10,7 @@ from gatekeeper_eval.reminders import look_back, reminders_of
 from gatekeeper_eval.sampling import sample_turns
 from tests.case_files import from_file
 from tests.eval.chats import BREAD
+from tests.talks import dicts_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,10 +26,7 @@ FACTS = {
 
 def look(folder: Path, fact: str, question: str, next_text: str) -> LookBack:
     talk = [(fact, "Noted."), BREAD, (question, "Strong flour. 高筋面粉。"), (next_text, "Yes.")]
-    chat = [
-        {"role": role, "content": text} for pair in talk for role, text in zip(("user", "assistant"), pair, strict=True)
-    ]
-    (folder / "talk.json").write_text(json.dumps(chat), encoding="utf-8")
+    (folder / "talk.json").write_text(json.dumps(dicts_of(talk)), encoding="utf-8")
     turns = [turn for turn in sample_turns(str(folder)).turns if turn.id.turn == 2]
     (prompts,) = prompts_of(turns, token_budget=4000)
     return look_back(prompts)

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import random
 
-import pytest
-
 from gatekeeper_eval.statistics import bootstrap_ratio, wilson
+from tests.case_files import from_file
 
 
-@pytest.mark.parametrize(
-    ("hits", "total", "low", "high"),
-    # Newcombe 1998, "Two-sided confidence intervals for the single proportion", table I, method 3.
-    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
-)
+@from_file("hits", "total", "low", "high")
 def test_wilsons_interval_is_the_published_one(hits: int, total: int, low: float, high: float) -> None:
+    """Newcombe 1998, "Two-sided confidence intervals for the single proportion", table I, method 3."""
     share = wilson(hits, total)
     assert (round(share.low, 4), round(share.high, 4)) == (low, high)
 

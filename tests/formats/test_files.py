@@ -45,8 +45,7 @@ def values_of(reading: Conversation) -> dict[str, Any]:
         "repeated_speakers": reading.repeated_speakers,
         "faults": [fault.rule for fault in validate_messages(reading.messages, provider="openai")],
     }
-    found: dict[str, Any] = json.loads(json.dumps({name: value for name, value in values.items() if value}))
-    return found
+    return json.loads(json.dumps({name: value for name, value in values.items() if value}))
 
 
 @pytest.mark.parametrize("name", READ)

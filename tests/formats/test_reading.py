@@ -32,6 +32,7 @@ from gatekeeper_formats.json_values import TextSource, read_values
 from gatekeeper_formats.registry import FORMATS
 from tests.case_files import rows
 from tests.formats.files import SHAPES, TEXTS, Folder, Shape, messages_of
+from tests.talks import sides
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,10 +44,6 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Folder:
     return Folder(tmp_path_factory.mktemp("scratch"))
 
 
-def as_messages(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    return [(role, text) for pair in pairs for role, text in zip(("user", "assistant"), pair, strict=True)]
-
-
 # --- shapes ---------------------------------------------------------------------------------------------------------
 
 
@@ -55,7 +52,7 @@ def test_every_shape_is_told_by_its_content_and_read(shape: Shape, folder: Folde
     reading = folder.read(shape.content)
     assert reading.form == shape.form
     assert reading == folder.read(shape.content, form=shape.form)
-    assert messages_of(reading) == as_messages(TEXTS[shape.language])
+    assert messages_of(reading) == sides(TEXTS[shape.language])
     assert [(turn.user_text, turn.assistant_text) for turn in reading.turns] == TEXTS[shape.language]
     assert not reading.left_out
     assert not reading.odd
@@ -78,7 +75,7 @@ def test_each_format_has_a_shape_here_and_a_row_on_its_page() -> None:
 @pytest.mark.parametrize("line_end", ["\n", "\r\n"])
 def test_line_ends_of_a_transcript_change_nothing(line_end: str, folder: Folder) -> None:
     content = SHAPES["Markdown headings, mixed"].content.replace("\n", line_end).encode()
-    assert messages_of(folder.read(b"\xef\xbb\xbf" + content)) == as_messages(TEXTS["mixed"])
+    assert messages_of(folder.read(b"\xef\xbb\xbf" + content)) == sides(TEXTS["mixed"])
 
 
 # --- one of many ----------------------------------------------------------------------------------------------------
@@ -86,7 +83,7 @@ def test_line_ends_of_a_transcript_change_nothing(line_end: str, folder: Folder)
 
 def chatgpt_of(pairs: Sequence[tuple[str, str]], **fields: Any) -> dict[str, Any]:
     mapping: dict[str, Any] = {"0": {"id": "0", "parent": None, "children": [], "message": None}}
-    for at, (role, text) in enumerate(as_messages(pairs), 1):
+    for at, (role, text) in enumerate(sides(pairs), 1):
         message = {"author": {"role": role}, "content": {"content_type": "text", "parts": [text]}, "recipient": "all"}
         mapping[str(at)] = {"id": str(at), "parent": str(at - 1), "children": [], "message": message}
     return {"create_time": 1717171717.5, "mapping": mapping, "current_node": str(len(mapping) - 1), **fields}

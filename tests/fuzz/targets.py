@@ -356,7 +356,6 @@ def costs(data: bytes) -> None:
         assert validate_messages(sent, provider="openai") == ()
         if view.status != "over_budget":
             assert count_messages(sent, token_counter=gatekeeper.token_counter) <= budget
-        assert view.state is not None
         state = ThreadState.from_dict(json.loads(json.dumps(view.state.to_dict())))
         assert state == ThreadState(view.state.policy)
 

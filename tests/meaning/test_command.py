@@ -7,19 +7,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.command import run
+from tests.case_files import rows
+from tests.command import chat_file, run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.cli
 
-CONVERSATION = [
-    ("The puppy naps in the kitchen, next to the stove.", "Warm and quiet, a good place."),
-    ("New topic: the invoice of the plumber is due on Friday.", "Noted: Friday."),
-    ("换个话题：我们的周末去哪里？", "去海边吧，十月中旬人少。"),
-    ("New topic: how long does sourdough proof?", "Five hours at 26 degrees."),
-]
+CONVERSATION = [(user, reply) for user, reply in rows("command", "conversation")]
 each_question = pytest.mark.parametrize(
     ("question", "turn_id"),
     [("狗在哪里睡觉？", 0), ("修水管的那笔钱几号要付？", 1), ("Where shall we travel on our days off?", 2)],
@@ -28,14 +24,7 @@ each_question = pytest.mark.parametrize(
 
 @pytest.fixture
 def chat(tmp_path: Path) -> str:
-    file = tmp_path / "chat.jsonl"
-    turns = [
-        {"role": role, "content": text}
-        for pair in CONVERSATION
-        for role, text in zip(("user", "assistant"), pair, strict=True)
-    ]
-    file.write_text("".join(f"{json.dumps(turn)}\n" for turn in turns), "utf-8")
-    return str(file)
+    return str(chat_file(tmp_path, CONVERSATION))
 
 
 def why(file: str, question: str, *options: str) -> dict[int, str]:

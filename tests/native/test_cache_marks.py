@@ -3,11 +3,11 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.native.cache_marks import EPHEMERAL, marked_contents, marks_in
+from tests.case_files import from_file
 
 HOUR = {"type": "ephemeral", "ttl": "1h"}
 
@@ -20,18 +20,7 @@ def marked(words: str, mark: Any = EPHEMERAL) -> dict[str, Any]:
     return text(words, cache_control=dict(mark))
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        "",
-        " \n",
-        [],
-        None,
-        [text("  ")],
-        [{"type": "thinking", "thinking": "hm", "signature": "s"}],
-        [{"type": "tool_use", "id": "a", "name": "f", "input": {}}],
-    ],
-)
+@from_file("content")
 def test_what_cannot_carry_a_mark_hands_it_to_the_message_before(content: Any) -> None:
     assert marked_contents(["Port?", content], [1], room=1) == {0: [marked("Port?")]}
     assert marked_contents([content], [0], room=1) == {}

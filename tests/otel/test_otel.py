@@ -17,7 +17,7 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from gatekeeper_core import BudgetError, ContextBuilder, ContextBuilderConfig, ContextGatekeeper, Message, Thread
+from gatekeeper_core import BudgetError, ContextBuilder, ContextBuilderConfig, ContextGatekeeper, Thread
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.errors import ConflictError
 from gatekeeper_core.events import EVENTS, HISTORY, USAGE
@@ -25,7 +25,7 @@ from gatekeeper_core.observation import stage, tell
 from gatekeeper_core.storage.sqlite import InMemoryStore, SQLiteStore
 from gatekeeper_otel import instrument
 from tests.observed import BY_KEY, DOCUMENTED, FACTS, fits, tell_everything
-from tests.talks import TALKS
+from tests.talks import TALKS, sides, talk
 
 each_script = pytest.mark.parametrize("script", TALKS)
 secrets = st.text("QXZÄß密钥码令牌Ωж", min_size=5, max_size=12)
@@ -92,10 +92,7 @@ def filled(script: str) -> tuple[ContextGatekeeper, str]:
 
 def thread_of(script: str, times: int = 9) -> tuple[Thread, str]:
     turns, question = TALKS[script]
-    messages = [
-        Message(role, text) for pair in turns * times for role, text in zip(("user", "assistant"), pair, strict=True)
-    ]
-    return Thread("thread-of-ann", messages), question
+    return Thread("thread-of-ann", talk(turns * times)), question
 
 
 @each_script
@@ -286,9 +283,9 @@ def test_langchain_and_llama_index_are_seen_without_a_line_of_their_own(script: 
     from llama_index.memory.gatekeeper import GatekeeperMemoryBuffer
 
     turns, question = TALKS[script]
-    pairs = [(role, text) for pair in turns for role, text in zip(("user", "assistant"), pair, strict=True)]
-    select_messages([*pairs, ("user", question)], HistoryConfig(passthrough_below=0))
-    history = [ChatMessage(role=role, content=text) for role, text in [*pairs, ("user", question)]]
+    asked = [*sides(turns), ("user", question)]
+    select_messages(asked, HistoryConfig(passthrough_below=0))
+    history = [ChatMessage(role=role, content=text) for role, text in asked]
     memory = GatekeeperMemoryBuffer.from_defaults(
         chat_history=history, config=HistoryConfig(token_budget=4000, passthrough_below=0)
     )

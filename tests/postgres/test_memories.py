@@ -67,7 +67,6 @@ def test_memories_of_others_that_are_nearer_take_no_place_away(
             put_vectors(store, scope, others)
         put_vectors(store, ANN, [near(draw, [0.3, *[1.0] * 7], 0.5) for _ in range(60)])
         query = unit_vector(target)
-        assert query is not None
         with watched(monkeypatch) as seen:
             assert ids(store.find_memories(ANN, vector=query, limit=10)) == best(store, query, 10)
         assert seen == ways
@@ -102,9 +101,7 @@ def test_a_vector_of_any_length_comes_back_to_the_bit_and_is_found(
     for at, vector in enumerate(vectors):
         store.put_memories(ANN, [MemoryRecord(Memory(f"m{at}", "tea", "fact"), (), vector, "of")])
     for at, vector in enumerate(vectors):
-        assert vector is not None
         (found,) = store.find_memories(ANN, vector=vector, limit=1)
-        assert found.vector is not None
         assert found.vector.tobytes() == vector.tobytes()
         assert found.memory.id == f"m{at}" or dimensions == 1
 
@@ -117,8 +114,6 @@ def test_vectors_that_no_index_can_hold_are_kept_all_the_same(store: PostgresSto
     store.put_memories(ANN, [record("good", vector=(1.0, 0.0))])
     for at, vector in enumerate(odd):
         kept = store.get_memory(ANN, f"m{at}")
-        assert kept is not None
-        assert kept.vector is not None
         assert kept.vector.tobytes() == vector.tobytes()
         store.find_memories(ANN, vector=vector, limit=9)
     assert ids(store.find_memories(ANN, vector=unit_vector([1.0, 0.1]), limit=1)) == ["good"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -27,6 +27,7 @@ from gatekeeper_core.pricing.policy import (
 )
 from gatekeeper_core.pricing.prices import UNKNOWN, ModelPrices
 from gatekeeper_core.pricing.usage import Usage
+from tests.case_files import from_file
 
 MARKED = ModelPrices(input=3, output=15, cache_read=0.3, cache_write=3.75, marked=True)
 UNCACHED = ModelPrices(input=1, output=1, cache_read=1, cache_write=1, min_cached_tokens=None)
@@ -152,10 +153,15 @@ def test_the_same_question_again_gets_the_same_turns_and_no_rent(prices: ModelPr
 # --- why
 
 
-def sizes_of(**changed: Any) -> PromptSizes:
-    """Return 40 turns of 200 tokens, of which the question needs one; a label costs nothing."""
-    values = {"turns": [200] * 40, "selected": {7: 200}, "room": 10**9, "continuation": Continuation(39), **changed}
-    return PromptSizes(fixed=100, question=20, recall=lambda ids: 200 * len(ids), **values)
+def sizes_of(*, selected: Sequence[int] = (7, 8), is_same_question: bool = False, **changed: Any) -> PromptSizes:
+    """Return 40 turns of 200 tokens, of which the question needs some in a row; a label costs nothing."""
+    values = {
+        "turns": [200] * 40,
+        "selected": dict.fromkeys(range(*selected), 200),
+        "room": 10**9,
+        "continuation": Continuation(39, is_same_question=is_same_question),
+    }
+    return PromptSizes(fixed=100, question=20, recall=lambda ids: 200 * len(ids), **{**values, **changed})
 
 
 def warm_state(**changed: Any) -> PolicyState:
@@ -165,24 +171,7 @@ def warm_state(**changed: Any) -> PolicyState:
     return PolicyState(cache=cache, history=HistoryDigests(turn_count=39), ledger=ledger)
 
 
-@pytest.mark.parametrize(
-    ("reason", "action", "sizes", "policy", "state"),
-    [
-        ("not_smaller", "everything", {"selected": dict.fromkeys(range(40), 200)}, {}, {}),
-        ("not_paid_off", "everything", {}, {}, {"recalled_tokens": 500.0}),
-        ("paid_off", "rebuilt", {}, {}, {}),
-        ("cheaper_now", "rebuilt", {}, {"now": 301.0}, {}),
-        ("saves_too_little", "everything", {"selected": dict.fromkeys(range(35), 200)}, {"now": 301.0}, {}),
-        ("saves_too_little", "everything", {"is_small": True}, {}, {}),
-        ("guard", "everything", {}, {}, {"paid": 0.31}),
-        ("no_room", "rebuilt", {"room": 8100}, {}, {}),
-        ("no_room", "rebuilt", {"room": 7999, "is_small": True}, {}, {}),
-        ("saves_too_little", "everything", {"room": 8100, "is_small": True}, {}, {}),
-        ("same_run", "everything", {"continuation": Continuation(39, is_same_question=True)}, {}, {}),
-        ("strategy", "fresh", {}, {"is_thrifty": True}, {}),
-        ("small_history", "everything", {"selected": {}, "room": 0}, {"everything_reason": "small_history"}, {}),
-    ],
-)
+@from_file("reason", "action", "sizes", "policy", "state")
 def test_the_reason_is_one_word(
     reason: str, action: str, sizes: dict[str, Any], policy: dict[str, Any], state: dict[str, Any]
 ) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.pricing.usage import Usage, read_usage
-from tests.case_files import rows
+from tests.case_files import from_file, rows
 
 REPORTS = {kind: (report, Usage(*usage)) for kind, report, usage in rows("usage", "reports")}
 
@@ -43,24 +43,9 @@ def test_an_answer_is_read_that_holds_the_report(kind: str, holder: str) -> None
         assert read_usage(answer, model="mine") == usage._replace(model="mine")
 
 
-@pytest.mark.parametrize(
-    "nothing",
-    [
-        None,
-        12,
-        "12",
-        [],
-        {},
-        {"usage": None},
-        {"usage": {"usage": {"input_tokens": 1}}},
-        {"prompt_tokens": 0, "completion_tokens": 0},
-        {"input_tokens": True, "output_tokens": -1},
-        {"prompt_tokens": "12", "completion_tokens": 1.5},
-        object(),
-    ],
-)
-def test_what_reports_no_tokens_is_no_usage(nothing: object) -> None:
-    assert read_usage(nothing) is None
+@from_file("reported")
+def test_what_reports_no_tokens_is_no_usage(reported: object) -> None:
+    assert read_usage(reported) is read_usage(object()) is None
 
 
 keys = st.sampled_from([key for reported, _ in REPORTS.values() for key in reported])

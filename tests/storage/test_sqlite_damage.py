@@ -10,6 +10,7 @@ import pytest
 
 from gatekeeper_core.errors import CorruptionError
 from gatekeeper_core.storage.sqlite import SQLiteStore
+from tests.case_files import from_file, rows
 from tests.store_contract import ANN, fill, seen
 
 if TYPE_CHECKING:
@@ -32,16 +33,7 @@ def changed(path: Path, *statements: str) -> None:
             connection.execute(statement)
 
 
-UNREADABLE = {
-    "messages": "UPDATE messages SET body = x'61'",
-    "messages, another type": "UPDATE messages SET body = 7",
-    "records": "UPDATE records SET body = x'ff'",
-    "memories": "UPDATE memories SET body = x'7b7d'",
-    "memories, terms": "UPDATE memories SET terms = x'5b315d'",
-    "memories, vector": "UPDATE memories SET vector = x'00'",
-    "blobs": "UPDATE blobs SET name = x'ff'",
-    "blob_chunks": "DELETE FROM blob_chunks",
-}
+UNREADABLE = dict(rows("sqlite_damage", "unreadable"))
 
 
 @pytest.mark.parametrize("table", UNREADABLE)
@@ -82,13 +74,7 @@ def test_a_page_of_zeros_is_found(path: Path, page: int) -> None:
         return  # it is found when the file is opened
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "CREATE TRIGGER theirs AFTER INSERT ON messages BEGIN DELETE FROM records; END",
-        "ALTER TABLE records ADD COLUMN theirs BLOB",
-    ],
-)
+@from_file("statement")
 def test_a_trigger_or_a_changed_column_is_refused(path: Path, statement: str) -> None:
     changed(path, statement)
     with pytest.raises(CorruptionError, match="the tables were altered"):

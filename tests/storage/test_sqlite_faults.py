@@ -104,11 +104,11 @@ class Child:
             return [first.strip(), *self._pipe.read().splitlines()]
 
 
-def writes(given: Store | Path, number: int) -> Callable[[Callable[[str], None]], None]:
+def writes(place: Store | Path, number: int) -> Callable[[Callable[[str], None]], None]:
     """Return a function that writes all kinds of things without end, and says what was acknowledged."""
 
     def work(say: Callable[[str], None]) -> None:
-        store = SQLiteStore(given) if isinstance(given, Path) else given
+        store = SQLiteStore(place) if isinstance(place, Path) else place
         say("ready")
         for step in range(10_000):
             name = f"{number}-{step}"
@@ -248,11 +248,6 @@ class Failing(sqlite3.Connection):
         return super().executemany(*arguments)
 
 
-def let_fail(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Failing))
-    monkeypatch.setattr(Failing, "remaining", None)
-
-
 CALLS: dict[str, Callable[[Store], object]] = {
     "append": lambda store: store.append_messages("acme", "t1", messages_of(1, 2, 3)),
     "append to a new thread": lambda store: store.append_messages("acme", "t2", messages_of(1, 2, 3)),
@@ -270,7 +265,8 @@ CALLS: dict[str, Callable[[Store], object]] = {
 def test_whichever_statement_fails_all_of_a_call_is_stored_or_nothing(
     path: Path, monkeypatch: pytest.MonkeyPatch, call: Callable[[Store], object]
 ) -> None:
-    let_fail(monkeypatch)
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, factory=Failing))
+    monkeypatch.setattr(Failing, "remaining", None)
     with SQLiteStore(path) as store:
         fail_at_each_statement(store, call, Failing, lambda: state(store), STORE)
         assert store.check() == ()

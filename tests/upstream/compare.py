@@ -120,8 +120,7 @@ def outcomes(root: Path, paths: tuple[str, ...], folder: Path, *, plugin: str, o
     done = subprocess.run(command, cwd=root, env=environment, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1) or not found.exists():
         raise SystemExit(f"pytest ended with {done.returncode}:\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}")
-    result: dict[str, str] = json.loads(found.read_text(encoding="utf-8"))
-    return result
+    return json.loads(found.read_text(encoding="utf-8"))
 
 
 def verdict(stock: str | None, ours: str | None, reason: str | None) -> str:
