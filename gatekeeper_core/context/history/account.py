@@ -398,9 +398,10 @@ class ThreadAccount:
         costs, overhead, fixed = self._costs, self._overhead, self._fixed
         body = fixed + overhead.before_tokens - (omitted if overhead.summary_digest else 0)
         body += sum(costs.more_than(*each) for each in self._with_texts().values())
-        past, turns = costs.past, self.state.body.ids(len(costs.past))
         if view.reason == DIGESTS:
             past, turns = costs.as_sent(view), view.turns
+        else:
+            past, turns = costs.past, self.state.body.ids(len(costs.past))
         body += sum(past[turn] for turn in turns)
         begun = body + after + costs.pinned + costs.question
         tokens = view.fixed_tokens + view.tokens - overhead.unsent_tokens - omitted
