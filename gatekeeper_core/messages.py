@@ -138,6 +138,9 @@ class Metadata(Mapping[str, str | int]):
     def __getitem__(self, name: str) -> str | int:
         return self._marks[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._marks  # the mapping's own would catch a KeyError for each message
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._marks)
 
@@ -413,7 +416,7 @@ def with_text(message: Message, text: str) -> Message:
 
 def is_summary(message: Message) -> bool:
     """Return whether the marks of a message make it a summary of folded ones."""
-    return message.metadata.get("synthetic") == FOLDED
+    return "synthetic" in message.metadata and message.metadata["synthetic"] == FOLDED
 
 
 def is_answer(message: Message) -> bool:
