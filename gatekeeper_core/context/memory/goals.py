@@ -92,18 +92,16 @@ def _after_openings(words: str, at: int, stop: int) -> int:
 
 def _request_start(words: str, start: int, stop: int) -> int | None:
     """Return where the request of a sentence begins: at its first word, or behind a comma (太慢了，帮我优化一下)."""
-    at = _after_openings(words, start, stop)
-    sentence = words[at:stop]
-    asks = _WANTS.match(sentence) or _IMPERATIVE.match(sentence) or _IMPERATIVE_HAN.match(sentence)
+    first = _after_openings(words, start, stop)
+    sentence = words[first:stop]
+    asks = is_question(sentence) or _IMPERATIVE.match(sentence)
     asks = asks or _IMPERATIVE_ENDING.search(sentence, max(0, len(sentence) - _LONGEST_ENDING))
-    if (asks or is_question(sentence) or _POLITE.search(words, start, at)) and _says_something(sentence):
-        return at
-    for comma in _COMMA.finditer(words, at, stop):
-        clause = _after_openings(words, comma.end(), stop)
-        asks = _WANTS.match(words, clause, stop) or _IMPERATIVE_HAN.match(words, clause, stop)
-        if asks or _POLITE.search(words, comma.end(), clause):
+    for begin in (start, *(comma.end() for comma in _COMMA.finditer(words, first, stop))):
+        at = _after_openings(words, begin, stop)
+        asks = asks or _WANTS.match(words, at, stop) or _IMPERATIVE_HAN.match(words, at, stop)
+        if asks or _POLITE.search(words, begin, at):
             # Where this says nothing, no later clause does.
-            return clause if _says_something(words[clause:stop]) else None
+            return at if _says_something(words[at:stop]) else None
     return None
 
 

@@ -56,7 +56,6 @@ _MERGE_SIMILARITY = 0.85
 
 _EARLIER_WEIGHT = 0.9  # of a text against the one after it. Source: ``benchmarks.long_term_memory``
 _MAX_BEFORE = 20
-_ROUNDING = 1e-6
 _MAX_EARLIER = 20  # texts that a memory keeps of those it had before, the newest
 _MAX_CHARACTERS = 2_000  # of one memory
 
@@ -477,8 +476,6 @@ def most_alike(draft: Memory, terms: TermVector, records: Iterable[MemoryRecord]
     alike: list[tuple[float, float, str, MemoryRecord]] = []
     for record in records:
         memory = record.memory
-        if terms.at_most(frozenset(record.terms)) < _MERGE_SIMILARITY - _ROUNDING:
-            continue  # most candidates: their texts need not be read
         other = count_terms(memory.text)
         if (draft.key and memory.key and draft.key != memory.key) or _exact(other) != exact:
             continue

@@ -161,11 +161,13 @@ class ThreadSummary:
         Raises:
             ConfigError: ``before_seq`` is negative.
         """
-        return self._update(thread, before_seq, wait_seconds, only_if_due=True)
+        work = partial(self._by_sentences, thread, before_seq, only_if_due=True)
+        return self._exclusively(SUMMARY, thread, work, wait_seconds)
 
     def update(self, thread: Thread, *, before_seq: int | None = None, wait_seconds: float = 0.0) -> SummaryUpdate:
         """Bring the summary up to date wherever there is something new; else as :meth:`update_if_needed`."""
-        return self._update(thread, before_seq, wait_seconds, only_if_due=False)
+        work = partial(self._by_sentences, thread, before_seq, only_if_due=False)
+        return self._exclusively(SUMMARY, thread, work, wait_seconds)
 
     def model_due(self, thread: Thread) -> bool:
         """Return whether there is a summarizer, and something in the summary that it does not know of."""
@@ -178,28 +180,15 @@ class ThreadSummary:
         Meant for a thread of the caller's own. The sentences stay beside its text, and stay in its place where it
         raises, gives nothing or too much, or holds a name or number that nobody said.
         """
-        check_type("thread", thread, Thread)
         return self._exclusively(SUMMARY_MODEL, thread, partial(self._by_model, thread))
 
     # --- One update ---------------------------------------------------------------------------------------------------
-
-    def _update(
-        self, thread: Thread, before_seq: int | None, wait_seconds: float, *, only_if_due: bool
-    ) -> SummaryUpdate:
-        check_type("thread", thread, Thread)
-        if before_seq is not None:
-            check_tokens("before_seq", before_seq)
-        # Up to the end of the last finished turn that ends before the message.
-        starts, count = turn_starts([turn_role(message) for message in thread.messages]), len(thread.messages)
-        stops = [*starts[1:], count] if starts and is_answered(thread.messages) else starts[1:]
-        stop = max((stop for stop in stops if before_seq is None or stop <= before_seq), default=0)
-        work = partial(self._by_sentences, thread, stop, only_if_due)
-        return self._exclusively(SUMMARY, thread, work, wait_seconds)
 
     def _exclusively(
         self, event: Event, thread: Thread, work: Callable[[], SummaryUpdate], wait_seconds: float = 0.0
     ) -> SummaryUpdate:
         """Return the result of a stage that one caller at a time runs for a conversation, or that it is busy."""
+        check_type("thread", thread, Thread)
         with self._lock:  # by process: an update that was under way at a fork never ends in the child
             running = self._running.setdefault((thread.tenant, thread.id, event.key, os.getpid()), Lock())
         with stage(event, thread=thread.id) as seen:
@@ -213,7 +202,13 @@ class ThreadSummary:
             seen.tell(update.facts, level="WARNING" if update.has_failed else None)
         return update
 
-    def _by_sentences(self, thread: Thread, stop: int, only_if_due: bool) -> SummaryUpdate:
+    def _by_sentences(self, thread: Thread, before_seq: int | None, *, only_if_due: bool) -> SummaryUpdate:
+        if before_seq is not None:
+            check_tokens("before_seq", before_seq)
+        # Up to the end of the last finished turn that ends before the message.
+        starts, count = turn_starts([turn_role(message) for message in thread.messages]), len(thread.messages)
+        stops = [*starts[1:], count] if starts and is_answered(thread.messages) else starts[1:]
+        stop = max((stop for stop in stops if before_seq is None or stop <= before_seq), default=0)
         summary: Summary | None = None
         read_version = -1
         for _ in range(WRITE_ATTEMPTS):
@@ -319,12 +314,8 @@ class ThreadSummary:
         )
         if not (is_unchanged or since in summary.checkpoints):
             return None, version, "changed"
-        # In the language and with the tokens of the settings of now.
-        summary = replace(summary, locale=self._locale or summary.locale)
-        summary = replace(summary, tokens=self._counter(summary.text) if summary.text else 0)
-        if summary.tokens > budget_within(self._counter, self.config.max_summary_tokens):
-            summary = self._fitted(summary)
-        return summary, version, ""
+        # In the language and within the tokens of the settings of now.
+        return self._fitted(replace(summary, locale=self._locale or summary.locale)), version, ""
 
     def _save(self, thread: Thread, summary: Summary, version: int, flaw: str, *, unsaved: Summary) -> SummaryUpdate:
         """Store a summary over a version, and what was wrong with that; ``unsaved`` holds if the store fails."""
