@@ -117,9 +117,9 @@ def _remember(
             memories.pop(named.id, None)
             forgotten[named.id] = None
 
-    def read_to_the_end(old: DerivedRecord | None) -> tuple[str, int] | None:
+    def read_to_the_end(old: DerivedRecord | None) -> tuple[None, tuple[str, int] | None]:
         # Where another worker has read further, its record stays.
-        return None if old and old.upto_seq >= thread.last_seq else ("{}", thread.last_seq)
+        return None, None if old and old.upto_seq >= thread.last_seq else ("{}", thread.last_seq)
 
     update_record(store, thread, EXTRACTION_KIND, read_to_the_end)
     return Remembered(tuple(memories.values()), tuple(forgotten), dropped, thread.last_seq, status, reason)
