@@ -16,14 +16,12 @@ from gatekeeper_core.selection.lexicon import HAN_LIGHT, HAN_PARTICLES
 from gatekeeper_core.text import LazyPattern, code_fences, data_pattern, is_han, is_question, sentences
 
 _END_CHARS = 2_000  # read at each end of a long message. Source: ours
-_MAX_OPENINGS = 6
-_MARKS = " \t\r\n\u3000,.!?;:\u2014\u2013~-*#\u2026，。！？；：、～（）()\"'“”"
 _COMMA = LazyPattern("[,，;；、]")
 _IMPERATIVE_ENDING = LazyPattern("(?:ください|下さい|お願いします|주세요|십시오|해줘)[\\s.。!！]*\\Z")
 _LONGEST_ENDING = 12
-_OPENING, _WANTS, _IMPERATIVE, _IMPERATIVE_HAN, _POLITE, _LABEL, _DROP, _TURN_TO = (
+_OPENINGS, _WANTS, _IMPERATIVE, _IMPERATIVE_HAN, _POLITE, _LABEL, _DROP, _TURN_TO = (
     data_pattern("task_patterns.tsv", name, re.IGNORECASE)
-    for name in ("OPENING", "WANTS", "IMPERATIVE", "IMPERATIVE_HAN", "POLITE", "LABEL", "DROP", "TURN_TO")
+    for name in ("OPENINGS", "WANTS", "IMPERATIVE", "IMPERATIVE_HAN", "POLITE", "LABEL", "DROP", "TURN_TO")
 )
 
 
@@ -51,12 +49,9 @@ def read_request(text: str) -> Request | None:
     >>> read_request("不对，我问的是端口怎么改？").correction
     True
     """
-    prose, at = [], 0
-    for span in code_fences(text):
-        prose.append(text[at : span.start])
-        at = span.stop
-    lines = "\n".join([*prose, text[at:]]).splitlines()
-    words = "\n".join(line for line in lines if not line.lstrip().startswith((">", "＞")))
+    edges = [0, *(edge for fence in code_fences(text) for edge in fence), len(text)]
+    prose = "\n".join(text[start:stop] for start, stop in zip(edges[::2], edges[1::2], strict=True))
+    words = "\n".join(line for line in prose.splitlines() if not line.lstrip().startswith((">", "＞")))
     if len(words) > 2 * _END_CHARS:
         words = f"{words[:_END_CHARS]}\n{words[-_END_CHARS:]}"
     explicit = False
@@ -80,14 +75,8 @@ def read_request(text: str) -> Request | None:
 
 def _after_openings(words: str, at: int, stop: int) -> int:
     """Return where a sentence begins behind marks and words that only open it."""
-    for _ in range(_MAX_OPENINGS):
-        while at < stop and words[at] in _MARKS:
-            at += 1
-        opening = _OPENING.match(words, at, stop)
-        if opening is None:
-            break
-        at = opening.end()
-    return at
+    openings = _OPENINGS.match(words, at, stop)
+    return openings.end() if openings else at
 
 
 def _request_start(words: str, start: int, stop: int) -> int | None:
