@@ -56,10 +56,8 @@ def read_request(text: str) -> Request | None:
         words = f"{words[:_END_CHARS]}\n{words[-_END_CHARS:]}"
     explicit = False
     for span in sentences(words):
-        start, changes = _new_goal(words, _after_openings(words, span.start, span.stop), span.stop)
-        explicit = explicit or changes
-        if start is None and not changes:
-            start = _request_start(words, span.start, span.stop)
+        start, is_new = _goal_start(words, span.start, span.stop)
+        explicit = explicit or is_new
         if start is None:
             continue
         request = words[start:]
@@ -101,15 +99,15 @@ def _says_something(sentence: str) -> bool:
     return sum(is_han(char) and char not in HAN_LIGHT and char not in HAN_PARTICLES for char in sentence) > 1
 
 
-def _new_goal(words: str, at: int, stop: int) -> tuple[int | None, bool]:
-    """Return where a goal begins that the sentence calls a new one, if it does, and whether the old one is dropped."""
+def _goal_start(words: str, start: int, stop: int) -> tuple[int | None, bool]:
+    """Return where the goal or request of a sentence begins, if it has one, and whether it drops the goal before."""
+    at = _after_openings(words, start, stop)
     if label := _LABEL.match(words, at):
-        start = _after_openings(words, label.end(), len(words))
-        return (start if _says_something(words[start:]) else None), True
+        at = _after_openings(words, label.end(), len(words))
+        return (at if _says_something(words[at:]) else None), True
     drop = _DROP.match(words, at, stop)
     if drop is None:
-        return None, False
-    rest = _after_openings(words, drop.end(), stop)
-    if turn := _TURN_TO.match(words, rest, stop):
+        return _request_start(words, start, stop), False
+    if turn := _TURN_TO.match(words, _after_openings(words, drop.end(), stop), stop):
         return (turn.end() if _says_something(words[turn.end() : stop]) else None), True
     return _request_start(words, drop.end(), stop), True

@@ -220,10 +220,9 @@ class ThreadSummary:
             read_version = version
             start, most = old.upto_seq + 1 if old else 0, self.config.token_compaction_threshold
             new = [message for message in thread.messages[start:stop] if message.role != "system"]
-            is_due = len(new) >= self.config.message_threshold if only_if_due else stop > start
-            if only_if_due and not is_due and most is not None:
-                is_due = count_messages(new, token_counter=self._counter) >= most
-            if not is_due:
+            is_due = not only_if_due or len(new) >= self.config.message_threshold
+            is_due = is_due or (most is not None and count_messages(new, token_counter=self._counter) >= most)
+            if stop <= start or not is_due:
                 return SummaryUpdate(old, "current" if old else "none", flaw)
             summary = self._extended(thread, old, stop)
             with suppress(ConflictError):
