@@ -306,9 +306,10 @@ class ThreadSummary:
             return None, -1, f"error: {type(error).__name__}"
         try:
             summary = Summary.from_json(body, version=version)
-        except CorruptionError:
+            newest = summary.checkpoints[-1]
+        except (CorruptionError, IndexError):
             return None, version, "damaged"
-        is_unchanged = summary.checkpoints[-1] in thread.digests([summary.upto_seq]).items() and all(
+        is_unchanged = newest in thread.digests([summary.upto_seq]).items() and all(
             item.text in spoken_text(thread.messages[seq]) for item in summary.items for seq in item.seqs
         )
         if not (is_unchanged or since in summary.checkpoints):

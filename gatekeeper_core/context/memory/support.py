@@ -17,9 +17,7 @@ from gatekeeper_core.text import LazyPattern, clean, data_pattern, is_question, 
 
 # --- Of a summary -----------------------------------------------------------------------------------------------------
 
-MAX_UNSUPPORTED = 64  # things that are listed. Source: ours; a text with more is not worth reading
 _KINDS = frozenset({"number", "identifier", "version", "date", "amount", "code"})
-_MAX_ANCHORS = 4096
 _LINE_MARK = LazyPattern(r"(?:[-*+•>#]+[ \t]+)?(?:[(（]?[0-9]{1,3}[.)、）](?:[ \t]+|(?=[^0-9\s])))?")
 _EMPHASIS = LazyPattern(r"[*_]{2,3}")
 _COMMON = 2e-4  # a word of everyday talk; first names are rarer
@@ -30,8 +28,6 @@ _CHINESE_NAME = data_pattern("memory_patterns.tsv", "CHINESE_NAME")
 
 def unsupported(text: str, sources: Iterable[str]) -> tuple[str, ...]:
     """Return the names, numbers and identifiers of a text that stand in none of its sources, as written, each once.
-
-    Of a very long text the first 4,096 anchors are looked at.
 
     >>> unsupported("They moved the cache to port 6381, says Marta.", ["The cache listens on port 6380."])
     ('6381', 'Marta')
@@ -48,7 +44,7 @@ def unsupported(text: str, sources: Iterable[str]) -> tuple[str, ...]:
     prose = "\n".join(lines)
     named: list[tuple[str, str]] = []
     common = background_frequencies()
-    for anchor in extract_anchors(prose, limit=_MAX_ANCHORS):
+    for anchor in extract_anchors(prose, limit=len(prose)):
         parts = anchor.term.replace("'", "-").split("-")
         is_words = anchor.kind == "identifier" and all(  # "follow-up", "well-known"
             part in ENGLISH_STOP_WORDS or (part.isalpha() and stem(part) in common) for part in parts
@@ -58,7 +54,7 @@ def unsupported(text: str, sources: Iterable[str]) -> tuple[str, ...]:
     named += _english_names(prose)
     named += [(match[1], match[1]) for match in _CHINESE_NAME.finditer(folded(clean(prose))) if len(match[1]) > 1]
     missing = (written for written, term in named if term not in terms and not has_whole(folded(written), plain))
-    return tuple(dict.fromkeys(missing))[:MAX_UNSUPPORTED]
+    return tuple(dict.fromkeys(missing))
 
 
 def _english_names(prose: str) -> Iterator[tuple[str, str]]:

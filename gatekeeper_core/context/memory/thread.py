@@ -1,10 +1,4 @@
-"""Conversations as plain values, in memory or from a store, and the records derived from them.
-
-::
-
-    load ──> change ──> save ──ConflictError──> load again, at most 64 times
-               └── nothing to save: the record stays
-"""
+"""Conversations as plain values, in memory or from a store, and the records derived from them."""
 
 from __future__ import annotations
 
