@@ -62,6 +62,18 @@ class TermVector:
         shared = math.fsum(value * values[term] for term, value in self._values.items() if term in values)
         return round(min(1.0, (shared + self._by_related(values)) / both), 6)
 
+    def at_most(self, terms: Collection[str]) -> float:
+        """Return a bound on the cosine with any text of some terms: the length of what can match, by its own length.
+
+        By the inequality of Cauchy and Schwarz; a related term counts no more than the original.
+        """
+        matching = {
+            term: value
+            for term, value in self._values.items()
+            if term in terms or (term in self._credits and not self._credits[term].keys().isdisjoint(terms))
+        }
+        return _length(matching) / self._length if self._length else 0.0
+
     def _valued(self, counts: Mapping[str, float]) -> dict[str, float]:
         for term in counts.keys() - self._weights.keys():
             frequency = min(self._documents, max(1, self._frequencies.get(term, 1)))

@@ -17,6 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count, islice
+from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 
 from gatekeeper_core.arguments import with_suggestions
@@ -55,6 +56,7 @@ _MERGE_SIMILARITY = 0.85
 
 _EARLIER_WEIGHT = 0.9  # of a text against the one after it. Source: ``benchmarks.long_term_memory``
 _MAX_BEFORE = 20
+_ROUNDING = 1e-6
 _MAX_EARLIER = 20  # texts that a memory keeps of those it had before, the newest
 _MAX_CHARACTERS = 2_000  # of one memory
 
@@ -472,16 +474,18 @@ def most_alike(draft: Memory, terms: TermVector, records: Iterable[MemoryRecord]
     It is of no other key, and names the same numbers: "port 6380" and "port 6390" are two things.
     """
     exact = _exact(count_terms(draft.text))
-
-    def likeness(record: MemoryRecord) -> tuple[float, float, str]:
-        memory, counts = record.memory, count_terms(record.memory.text)
-        is_other = (draft.key and memory.key and draft.key != memory.key) or _exact(counts) != exact
-        is_same = folded(memory.text) == folded(draft.text)
-        similarity = 0.0 if is_other else 1.0 if is_same else terms.similarity(counts)
-        return similarity, memory.valid_from, memory.id
-
-    best = max(records, key=likeness, default=None)
-    return best if best and likeness(best)[0] >= _MERGE_SIMILARITY else None
+    alike: list[tuple[float, float, str, MemoryRecord]] = []
+    for record in records:
+        memory = record.memory
+        if terms.at_most(frozenset(record.terms)) < _MERGE_SIMILARITY - _ROUNDING:
+            continue  # most candidates: their texts need not be read
+        other = count_terms(memory.text)
+        if (draft.key and memory.key and draft.key != memory.key) or _exact(other) != exact:
+            continue
+        similarity = 1.0 if folded(memory.text) == folded(draft.text) else terms.similarity(other)
+        if similarity >= _MERGE_SIMILARITY:
+            alike.append((similarity, memory.valid_from, memory.id, record))
+    return max(alike, key=itemgetter(0, 1, 2))[3] if alike else None
 
 
 def _exact(terms: Iterable[str]) -> set[str]:
@@ -497,12 +501,12 @@ def _check_scope(scope: MemoryScope) -> None:
 
 def _check_draft(draft: Memory) -> None:
     _check_name("text", draft.text)
-    for name, value in (("key", draft.key), ("thread", draft.thread)):
-        if value is not None:
-            _check_name(name, value)
     if len(draft.text) > _MAX_CHARACTERS:
         raise ConfigError(f"text must have at most {_MAX_CHARACTERS} characters, got {len(draft.text)}")
     _check_category(draft.category)
+    for name, value in (("key", draft.key), ("thread", draft.thread)):
+        if value is not None:
+            _check_name(name, value)
     if draft.seq is not None:
         check_tokens("seq", draft.seq)
     if draft.valid_to is not None:
