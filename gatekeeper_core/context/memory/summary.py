@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate
@@ -162,12 +161,12 @@ class ThreadSummary:
             ConfigError: ``before_seq`` is negative.
         """
         work = partial(self._by_sentences, thread, before_seq, only_if_due=True)
-        return self._exclusively(SUMMARY, thread, work, wait_seconds)
+        return self._exclusively(SUMMARY, thread, partial(_repeated, work), wait_seconds)
 
     def update(self, thread: Thread, *, before_seq: int | None = None, wait_seconds: float = 0.0) -> SummaryUpdate:
         """Bring the summary up to date wherever there is something new; else as :meth:`update_if_needed`."""
         work = partial(self._by_sentences, thread, before_seq, only_if_due=False)
-        return self._exclusively(SUMMARY, thread, work, wait_seconds)
+        return self._exclusively(SUMMARY, thread, partial(_repeated, work), wait_seconds)
 
     def model_due(self, thread: Thread) -> bool:
         """Return whether there is a summarizer, and something in the summary that it does not know of."""
@@ -209,25 +208,17 @@ class ThreadSummary:
         starts, count = turn_starts([turn_role(message) for message in thread.messages]), len(thread.messages)
         stops = [*starts[1:], count] if starts and is_answered(thread.messages) else starts[1:]
         stop = max((stop for stop in stops if before_seq is None or stop <= before_seq), default=0)
-        summary: Summary | None = None
-        read_version = -1
-        for _ in range(WRITE_ATTEMPTS):
-            old, version, flaw = self._load(thread)
-            if version < 0:
-                return SummaryUpdate(summary, "unsaved" if summary else "failed", flaw)
-            if version == read_version:  # nobody was faster: the store says so all the same
-                break
-            read_version = version
-            start, most = old.upto_seq + 1 if old else 0, self.config.token_compaction_threshold
-            new = [message for message in thread.messages[start:stop] if message.role != "system"]
-            is_due = not only_if_due or len(new) >= self.config.message_threshold
-            is_due = is_due or (most is not None and count_messages(new, token_counter=self._counter) >= most)
-            if stop <= start or not is_due:
-                return SummaryUpdate(old, "current" if old else "none", flaw)
-            summary = self._extended(thread, old, stop)
-            with suppress(ConflictError):
-                return self._save(thread, summary, version, flaw, unsaved=summary)
-        return SummaryUpdate(summary, "unsaved", "conflict")
+        old, version, flaw = self._load(thread)
+        if version < 0:
+            return SummaryUpdate(None, "failed", flaw)
+        start, most = old.upto_seq + 1 if old else 0, self.config.token_compaction_threshold
+        new = [message for message in thread.messages[start:stop] if message.role != "system"]
+        is_due = not only_if_due or len(new) >= self.config.message_threshold
+        is_due = is_due or (most is not None and count_messages(new, token_counter=self._counter) >= most)
+        if stop <= start or not is_due:
+            return SummaryUpdate(old, "current" if old else "none", flaw)
+        summary = self._extended(thread, old, stop)
+        return self._save(thread, summary, version, flaw, unsaved=summary)
 
     def _extended(self, thread: Thread, old: Summary | None, stop: int) -> Summary:
         """Return the summary with everything up to a position; what it covers already is not read again."""
@@ -279,15 +270,16 @@ class ThreadSummary:
             reason = "unsupported"
         if reason:
             return SummaryUpdate(read, "failed", reason, made_up)
-        for _ in range(WRITE_ATTEMPTS):
+
+        def write() -> SummaryUpdate:
             # The newest summary may cover more by now; it takes the text if it begins with what the model read.
             newest, version, flaw = self._load(thread, since=read.checkpoints[-1])
             if newest is None or newest.model_upto_seq > read.upto_seq:
                 return SummaryUpdate(newest or read, "unsaved", flaw or "changed")
             summary = self._fitted(replace(newest, model_text=text, model_upto_seq=read.upto_seq))
-            with suppress(ConflictError):
-                return self._save(thread, summary, version, flaw, unsaved=read)
-        return SummaryUpdate(read, "unsaved", "conflict")
+            return self._save(thread, summary, version, flaw, unsaved=read)
+
+        return _repeated(write)
 
     # --- The store ----------------------------------------------------------------------------------------------------
 
@@ -322,8 +314,16 @@ class ThreadSummary:
         key, body = (thread.tenant, thread.id, _KIND), summary.to_json()
         try:
             version = self._store.save_record(*key, body, upto_seq=summary.upto_seq, expected_version=version)
-        except ConflictError:
-            raise
         except Exception as error:  # noqa: BLE001 - as for loading
-            return SummaryUpdate(unsaved, "unsaved", f"error: {type(error).__name__}")
+            reason = "conflict" if isinstance(error, ConflictError) else f"error: {type(error).__name__}"
+            return SummaryUpdate(unsaved, "unsaved", reason)
         return SummaryUpdate(replace(summary, version=version), "rebuilt" if flaw else "updated", flaw)
+
+
+def _repeated(write: Callable[[], SummaryUpdate]) -> SummaryUpdate:
+    """Return the result of a write, repeated while other writers are faster."""
+    for _ in range(WRITE_ATTEMPTS):
+        update = write()
+        if update.reason != "conflict":
+            break
+    return update
