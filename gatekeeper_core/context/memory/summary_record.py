@@ -9,9 +9,6 @@ where the earlier one was the assistant's as well:
   subjects, or two thirds of those of the earlier one.
 
 Where neither holds, both stay: a stale sentence beside a newer one does less harm than a lost one.
-
-When room is short it goes to the most informative sentences for their tokens: first within a share for each section,
-then wherever there is room.
 """
 
 from __future__ import annotations

@@ -18,7 +18,11 @@ from gatekeeper_core.text import LazyPattern, clean, data_pattern, is_question, 
 # --- Of a summary -----------------------------------------------------------------------------------------------------
 
 _KINDS = frozenset({"number", "identifier", "version", "date", "amount", "code"})
-_LINE_MARK = LazyPattern(r"(?:[-*+•>#]+[ \t]+)?(?:[(（]?[0-9]{1,3}[.)、）](?:[ \t]+|(?=[^0-9\s])))?")
+_MAX_ANCHORS = 4096  # of a text that are looked at
+_HEADING = LazyPattern(r"^[^\S\n]*#.*|^.*[:：][ *_\r]*$", re.MULTILINE)
+_LINE_MARK = LazyPattern(
+    r"^[^\S\n]*(?:[-*+•>#]+[ \t]+)?(?:[(（]?[0-9]{1,3}[.)、）](?:[ \t]+|(?=[^0-9\s])))?", re.MULTILINE
+)
 _EMPHASIS = LazyPattern(r"[*_]{2,3}")
 _COMMON = 2e-4  # a word of everyday talk; first names are rarer
 _COMMA = LazyPattern(r"(?<=[0-9]),(?=[0-9]{3})")
@@ -36,15 +40,12 @@ def unsupported(text: str, sources: Iterable[str]) -> tuple[str, ...]:
     """
     said = _COMMA.sub("", "\n".join(sources))
     terms, plain = count_terms(said, limit=len(said)), folded(clean(said))
-    lines = []  # without headings, and the marks of lists and emphasis
-    for line in text.splitlines():
-        if not (line.lstrip().startswith("#") or line.rstrip(" *_").endswith((":", "："))):
-            mark = _LINE_MARK.match(line.lstrip())
-            lines.append(_COMMA.sub("", _EMPHASIS.sub("", line.lstrip()[mark.end() :] if mark else line)))
-    prose = "\n".join(lines)
+    prose = text
+    for ignored in (_HEADING, _LINE_MARK, _EMPHASIS, _COMMA):
+        prose = ignored.sub("", prose)
     named: list[tuple[str, str]] = []
     common = background_frequencies()
-    for anchor in extract_anchors(prose, limit=len(prose)):
+    for anchor in extract_anchors(prose, limit=_MAX_ANCHORS):
         parts = anchor.term.replace("'", "-").split("-")
         is_words = anchor.kind == "identifier" and all(  # "follow-up", "well-known"
             part in ENGLISH_STOP_WORDS or (part.isalpha() and stem(part) in common) for part in parts
