@@ -66,9 +66,8 @@ class SummaryConfig:
     max_summary_tokens: int = 1000
 
     def __post_init__(self) -> None:
-        names = ["message_threshold", "max_summary_tokens"]
-        names += ["token_compaction_threshold"] * (self.token_compaction_threshold is not None)
-        check_range(self, *names, low=1, integer=True)
+        optional = ["token_compaction_threshold"] * (self.token_compaction_threshold is not None)
+        check_range(self, "message_threshold", "max_summary_tokens", *optional, low=1, integer=True)
 
 
 class SummaryUpdate(NamedTuple):
@@ -202,8 +201,7 @@ class ThreadSummary:
         return update
 
     def _by_sentences(self, thread: Thread, before_seq: int | None, *, only_if_due: bool) -> SummaryUpdate:
-        if before_seq is not None:
-            check_tokens("before_seq", before_seq)
+        check_tokens("before_seq", 0 if before_seq is None else before_seq)
         # Up to the end of the last finished turn that ends before the message.
         starts, count = turn_starts([turn_role(message) for message in thread.messages]), len(thread.messages)
         stops = [*starts[1:], count] if starts and is_answered(thread.messages) else starts[1:]
