@@ -47,27 +47,23 @@ class ThreadConstraints:
             ConstraintLimitError: the zone would outgrow its cap; it stays as it was.
         """
 
-        def change(record: DerivedRecord | None) -> tuple[str, int]:
-            return _record(with_constraint(_values(record), key, value, count=self._count), thread)
+        def change(record: DerivedRecord | None) -> tuple[None, tuple[str, int]]:
+            return None, _record(with_constraint(_values(record), key, value, count=self._count), thread)
 
         update_record(self._store, thread, _KIND, change)
 
     def remove(self, thread: Thread, key: str) -> bool:
         """Remove one constraint and return whether it was there."""
-        removed: str | None = None
 
-        def change(record: DerivedRecord | None) -> tuple[str, int] | None:
-            nonlocal removed
+        def change(record: DerivedRecord | None) -> tuple[bool, tuple[str, int] | None]:
             values = _values(record)
-            removed = values.pop(key, None)
-            return None if removed is None else _record(values, thread)
+            return (False, None) if values.pop(key, None) is None else (True, _record(values, thread))
 
-        update_record(self._store, thread, _KIND, change)
-        return removed is not None
+        return update_record(self._store, thread, _KIND, change)
 
     def clear(self, thread: Thread) -> None:
         """Remove all constraints, also those that cannot be read any more."""
-        update_record(self._store, thread, _KIND, lambda record: ("{}", thread.last_seq) if record else None)
+        update_record(self._store, thread, _KIND, lambda record: (None, _record({}, thread) if record else None))
 
 
 def _record(values: dict[str, str], thread: Thread) -> tuple[str, int]:

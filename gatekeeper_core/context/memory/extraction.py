@@ -33,14 +33,13 @@ CLAUSE_BORDER, _OPENER, _HYPOTHETICAL, _LATER_HYPOTHETICAL, _REPORTED, _TASK, _S
     data_pattern("memory_patterns.tsv", name, re.IGNORECASE)
     for name in "CLAUSE_BORDER OPENER HYPOTHETICAL LATER_HYPOTHETICAL REPORTED TASK SECRET LEADING TRAILING".split()  # noqa: SIM905 - a list
 )
-_REMEMBER, _ASKED_TO_REMEMBER, _FORGET, _NOTHING_TO_FORGET, _QUOTED, _SPEAKER, _ROLE, _TAIL, _TAG_QUESTION = (
+_REMEMBER, _ASKED_TO_REMEMBER, _FORGET, _NOTHING_TO_FORGET, _QUOTED, _SPEAKER, _FOREIGN, _TAIL, _TAG_QUESTION = (
     data_pattern("memory_patterns.tsv", name, re.IGNORECASE)
-    for name in "REMEMBER ASKED_TO_REMEMBER FORGET NOTHING_TO_FORGET QUOTED SPEAKER ROLE TAIL TAG_QUESTION".split()  # noqa: SIM905 - a list
+    for name in "REMEMBER ASKED_TO_REMEMBER FORGET NOTHING_TO_FORGET QUOTED SPEAKER FOREIGN TAIL TAG_QUESTION".split()  # noqa: SIM905 - a list
 )
 _MARK = LazyPattern(r"<(/?)([A-Za-z][\w-]{0,63})[^<>\n]{0,200}>")
 _HAN_START = LazyPattern(f"(?!我)[{HAN}]")
-_FENCES = ("```", "~~~")
-_LINE_MARKS = (">", "|", "{", "[", "$", "<", "```", "~~~", "    ", "\t")
+_FENCE = LazyPattern("```|~~~")
 _EDGE = " \t\r\n,;，；、。.!！?？~～:：\"'”’"
 
 
@@ -176,10 +175,8 @@ class _Reader:
         """Return whether a sentence is code, a quotation, part of a marked block, or of a conversation of others."""
         line = self._text.rfind("\n", 0, start) + 1
         beginning = self._text[line : line + 60]
-        is_marked = beginning.startswith(_LINE_MARKS) or beginning.lstrip().startswith(_LINE_MARKS[:-2])
-        is_code = any(fence in self._text[start:stop] for fence in _FENCES) or not self._masked[start:stop].strip()
-        speaker = _ROLE.match(beginning) or (self._is_talk and _SPEAKER.match(beginning))
-        return is_marked or is_code or bool(speaker)
+        is_code = _FENCE.search(self._text, start, stop) or not self._masked[start:stop].strip()
+        return bool(is_code or _FOREIGN.match(beginning) or (self._is_talk and _SPEAKER.match(beginning)))
 
     def _statements(self, start: int, stop: int) -> Iterator[Extracted]:
         """Yield what the clauses of a sentence state; a clause that is asked, supposed or another's ends the search."""

@@ -16,14 +16,12 @@ from gatekeeper_core.selection.lexicon import HAN_LIGHT, HAN_PARTICLES
 from gatekeeper_core.text import LazyPattern, code_fences, data_pattern, is_han, is_question, sentences
 
 _END_CHARS = 2_000  # read at each end of a long message. Source: ours
-_MAX_OPENINGS = 6
-_MARKS = " \t\r\n\u3000,.!?;:\u2014\u2013~-*#\u2026，。！？；：、～（）()\"'“”"
 _COMMA = LazyPattern("[,，;；、]")
 _IMPERATIVE_ENDING = LazyPattern("(?:ください|下さい|お願いします|주세요|십시오|해줘)[\\s.。!！]*\\Z")
 _LONGEST_ENDING = 12
-_OPENING, _WANTS, _IMPERATIVE, _IMPERATIVE_HAN, _POLITE, _LABEL, _DROP, _TURN_TO = (
+_OPENINGS, _WANTS, _IMPERATIVE, _IMPERATIVE_HAN, _POLITE, _LABEL, _DROP, _TURN_TO = (
     data_pattern("task_patterns.tsv", name, re.IGNORECASE)
-    for name in ("OPENING", "WANTS", "IMPERATIVE", "IMPERATIVE_HAN", "POLITE", "LABEL", "DROP", "TURN_TO")
+    for name in ("OPENINGS", "WANTS", "IMPERATIVE", "IMPERATIVE_HAN", "POLITE", "LABEL", "DROP", "TURN_TO")
 )
 
 
@@ -51,20 +49,15 @@ def read_request(text: str) -> Request | None:
     >>> read_request("不对，我问的是端口怎么改？").correction
     True
     """
-    prose, at = [], 0
-    for span in code_fences(text):
-        prose.append(text[at : span.start])
-        at = span.stop
-    lines = "\n".join([*prose, text[at:]]).splitlines()
-    words = "\n".join(line for line in lines if not line.lstrip().startswith((">", "＞")))
+    edges = [0, *(edge for fence in code_fences(text) for edge in fence), len(text)]
+    prose = "\n".join(text[start:stop] for start, stop in zip(edges[::2], edges[1::2], strict=True))
+    words = "\n".join(line for line in prose.splitlines() if not line.lstrip().startswith((">", "＞")))
     if len(words) > 2 * _END_CHARS:
         words = f"{words[:_END_CHARS]}\n{words[-_END_CHARS:]}"
     explicit = False
     for span in sentences(words):
-        start, changes = _new_goal(words, _after_openings(words, span.start, span.stop), span.stop)
-        explicit = explicit or changes
-        if start is None and not changes:
-            start = _request_start(words, span.start, span.stop)
+        start, is_new = _goal_start(words, span.start, span.stop)
+        explicit = explicit or is_new
         if start is None:
             continue
         request = words[start:]
@@ -80,30 +73,22 @@ def read_request(text: str) -> Request | None:
 
 def _after_openings(words: str, at: int, stop: int) -> int:
     """Return where a sentence begins behind marks and words that only open it."""
-    for _ in range(_MAX_OPENINGS):
-        while at < stop and words[at] in _MARKS:
-            at += 1
-        opening = _OPENING.match(words, at, stop)
-        if opening is None:
-            break
-        at = opening.end()
-    return at
+    openings = _OPENINGS.match(words, at, stop)
+    return openings.end() if openings else at
 
 
 def _request_start(words: str, start: int, stop: int) -> int | None:
     """Return where the request of a sentence begins: at its first word, or behind a comma (太慢了，帮我优化一下)."""
-    at = _after_openings(words, start, stop)
-    sentence = words[at:stop]
-    asks = _WANTS.match(sentence) or _IMPERATIVE.match(sentence) or _IMPERATIVE_HAN.match(sentence)
+    first = _after_openings(words, start, stop)
+    sentence = words[first:stop]
+    asks = is_question(sentence) or _IMPERATIVE.match(sentence)
     asks = asks or _IMPERATIVE_ENDING.search(sentence, max(0, len(sentence) - _LONGEST_ENDING))
-    if (asks or is_question(sentence) or _POLITE.search(words, start, at)) and _says_something(sentence):
-        return at
-    for comma in _COMMA.finditer(words, at, stop):
-        clause = _after_openings(words, comma.end(), stop)
-        asks = _WANTS.match(words, clause, stop) or _IMPERATIVE_HAN.match(words, clause, stop)
-        if asks or _POLITE.search(words, comma.end(), clause):
+    for begin in (start, *(comma.end() for comma in _COMMA.finditer(words, first, stop))):
+        at = _after_openings(words, begin, stop)
+        asks = asks or _WANTS.match(words, at, stop) or _IMPERATIVE_HAN.match(words, at, stop)
+        if asks or _POLITE.search(words, begin, at):
             # Where this says nothing, no later clause does.
-            return clause if _says_something(words[clause:stop]) else None
+            return at if _says_something(words[at:stop]) else None
     return None
 
 
@@ -114,15 +99,15 @@ def _says_something(sentence: str) -> bool:
     return sum(is_han(char) and char not in HAN_LIGHT and char not in HAN_PARTICLES for char in sentence) > 1
 
 
-def _new_goal(words: str, at: int, stop: int) -> tuple[int | None, bool]:
-    """Return where a goal begins that the sentence calls a new one, if it does, and whether the old one is dropped."""
+def _goal_start(words: str, start: int, stop: int) -> tuple[int | None, bool]:
+    """Return where the goal or request of a sentence begins, if it has one, and whether it drops the goal before."""
+    at = _after_openings(words, start, stop)
     if label := _LABEL.match(words, at):
-        start = _after_openings(words, label.end(), len(words))
-        return (start if _says_something(words[start:]) else None), True
+        at = _after_openings(words, label.end(), len(words))
+        return (at if _says_something(words[at:]) else None), True
     drop = _DROP.match(words, at, stop)
     if drop is None:
-        return None, False
-    rest = _after_openings(words, drop.end(), stop)
-    if turn := _TURN_TO.match(words, rest, stop):
+        return _request_start(words, start, stop), False
+    if turn := _TURN_TO.match(words, _after_openings(words, drop.end(), stop), stop):
         return (turn.end() if _says_something(words[turn.end() : stop]) else None), True
     return _request_start(words, drop.end(), stop), True

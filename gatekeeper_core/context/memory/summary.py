@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate
@@ -67,9 +66,8 @@ class SummaryConfig:
     max_summary_tokens: int = 1000
 
     def __post_init__(self) -> None:
-        names = ["message_threshold", "max_summary_tokens"]
-        names += ["token_compaction_threshold"] * (self.token_compaction_threshold is not None)
-        check_range(self, *names, low=1, integer=True)
+        optional = ["token_compaction_threshold"] * (self.token_compaction_threshold is not None)
+        check_range(self, "message_threshold", "max_summary_tokens", *optional, low=1, integer=True)
 
 
 class SummaryUpdate(NamedTuple):
@@ -161,11 +159,13 @@ class ThreadSummary:
         Raises:
             ConfigError: ``before_seq`` is negative.
         """
-        return self._update(thread, before_seq, wait_seconds, only_if_due=True)
+        work = partial(self._by_sentences, thread, before_seq, only_if_due=True)
+        return self._exclusively(SUMMARY, thread, partial(_repeated, work), wait_seconds)
 
     def update(self, thread: Thread, *, before_seq: int | None = None, wait_seconds: float = 0.0) -> SummaryUpdate:
         """Bring the summary up to date wherever there is something new; else as :meth:`update_if_needed`."""
-        return self._update(thread, before_seq, wait_seconds, only_if_due=False)
+        work = partial(self._by_sentences, thread, before_seq, only_if_due=False)
+        return self._exclusively(SUMMARY, thread, partial(_repeated, work), wait_seconds)
 
     def model_due(self, thread: Thread) -> bool:
         """Return whether there is a summarizer, and something in the summary that it does not know of."""
@@ -178,28 +178,15 @@ class ThreadSummary:
         Meant for a thread of the caller's own. The sentences stay beside its text, and stay in its place where it
         raises, gives nothing or too much, or holds a name or number that nobody said.
         """
-        check_type("thread", thread, Thread)
         return self._exclusively(SUMMARY_MODEL, thread, partial(self._by_model, thread))
 
     # --- One update ---------------------------------------------------------------------------------------------------
-
-    def _update(
-        self, thread: Thread, before_seq: int | None, wait_seconds: float, *, only_if_due: bool
-    ) -> SummaryUpdate:
-        check_type("thread", thread, Thread)
-        if before_seq is not None:
-            check_tokens("before_seq", before_seq)
-        # Up to the end of the last finished turn that ends before the message.
-        starts, count = turn_starts([turn_role(message) for message in thread.messages]), len(thread.messages)
-        stops = [*starts[1:], count] if starts and is_answered(thread.messages) else starts[1:]
-        stop = max((stop for stop in stops if before_seq is None or stop <= before_seq), default=0)
-        work = partial(self._by_sentences, thread, stop, only_if_due)
-        return self._exclusively(SUMMARY, thread, work, wait_seconds)
 
     def _exclusively(
         self, event: Event, thread: Thread, work: Callable[[], SummaryUpdate], wait_seconds: float = 0.0
     ) -> SummaryUpdate:
         """Return the result of a stage that one caller at a time runs for a conversation, or that it is busy."""
+        check_type("thread", thread, Thread)
         with self._lock:  # by process: an update that was under way at a fork never ends in the child
             running = self._running.setdefault((thread.tenant, thread.id, event.key, os.getpid()), Lock())
         with stage(event, thread=thread.id) as seen:
@@ -213,27 +200,23 @@ class ThreadSummary:
             seen.tell(update.facts, level="WARNING" if update.has_failed else None)
         return update
 
-    def _by_sentences(self, thread: Thread, stop: int, only_if_due: bool) -> SummaryUpdate:
-        summary: Summary | None = None
-        read_version = -1
-        for _ in range(WRITE_ATTEMPTS):
-            old, version, flaw = self._load(thread)
-            if version < 0:
-                return SummaryUpdate(summary, "unsaved" if summary else "failed", flaw)
-            if version == read_version:  # nobody was faster: the store says so all the same
-                break
-            read_version = version
-            start, most = old.upto_seq + 1 if old else 0, self.config.token_compaction_threshold
-            new = [message for message in thread.messages[start:stop] if message.role != "system"]
-            is_due = len(new) >= self.config.message_threshold if only_if_due else stop > start
-            if only_if_due and not is_due and most is not None:
-                is_due = count_messages(new, token_counter=self._counter) >= most
-            if not is_due:
-                return SummaryUpdate(old, "current" if old else "none", flaw)
-            summary = self._extended(thread, old, stop)
-            with suppress(ConflictError):
-                return self._save(thread, summary, version, flaw, unsaved=summary)
-        return SummaryUpdate(summary, "unsaved", "conflict")
+    def _by_sentences(self, thread: Thread, before_seq: int | None, *, only_if_due: bool) -> SummaryUpdate:
+        check_tokens("before_seq", 0 if before_seq is None else before_seq)
+        # Up to the end of the last finished turn that ends before the message.
+        starts, count = turn_starts([turn_role(message) for message in thread.messages]), len(thread.messages)
+        stops = [*starts[1:], count] if starts and is_answered(thread.messages) else starts[1:]
+        stop = max((stop for stop in stops if before_seq is None or stop <= before_seq), default=0)
+        old, version, flaw = self._load(thread)
+        if version < 0:
+            return SummaryUpdate(None, "failed", flaw)
+        start, most = old.upto_seq + 1 if old else 0, self.config.token_compaction_threshold
+        new = [message for message in thread.messages[start:stop] if message.role != "system"]
+        is_due = not only_if_due or len(new) >= self.config.message_threshold
+        is_due = is_due or (most is not None and count_messages(new, token_counter=self._counter) >= most)
+        if stop <= start or not is_due:
+            return SummaryUpdate(old, "current" if old else "none", flaw)
+        summary = self._extended(thread, old, stop)
+        return self._save(thread, summary, version, flaw, unsaved=summary)
 
     def _extended(self, thread: Thread, old: Summary | None, stop: int) -> Summary:
         """Return the summary with everything up to a position; what it covers already is not read again."""
@@ -285,15 +268,16 @@ class ThreadSummary:
             reason = "unsupported"
         if reason:
             return SummaryUpdate(read, "failed", reason, made_up)
-        for _ in range(WRITE_ATTEMPTS):
+
+        def write() -> SummaryUpdate:
             # The newest summary may cover more by now; it takes the text if it begins with what the model read.
             newest, version, flaw = self._load(thread, since=read.checkpoints[-1])
             if newest is None or newest.model_upto_seq > read.upto_seq:
                 return SummaryUpdate(newest or read, "unsaved", flaw or "changed")
             summary = self._fitted(replace(newest, model_text=text, model_upto_seq=read.upto_seq))
-            with suppress(ConflictError):
-                return self._save(thread, summary, version, flaw, unsaved=read)
-        return SummaryUpdate(read, "unsaved", "conflict")
+            return self._save(thread, summary, version, flaw, unsaved=read)
+
+        return _repeated(write)
 
     # --- The store ----------------------------------------------------------------------------------------------------
 
@@ -312,27 +296,32 @@ class ThreadSummary:
             return None, -1, f"error: {type(error).__name__}"
         try:
             summary = Summary.from_json(body, version=version)
-        except CorruptionError:
+            newest = summary.checkpoints[-1]
+        except (CorruptionError, IndexError):
             return None, version, "damaged"
-        is_unchanged = summary.checkpoints[-1] in thread.digests([summary.upto_seq]).items() and all(
+        is_unchanged = newest in thread.digests([summary.upto_seq]).items() and all(
             item.text in spoken_text(thread.messages[seq]) for item in summary.items for seq in item.seqs
         )
         if not (is_unchanged or since in summary.checkpoints):
             return None, version, "changed"
-        # In the language and with the tokens of the settings of now.
-        summary = replace(summary, locale=self._locale or summary.locale)
-        summary = replace(summary, tokens=self._counter(summary.text) if summary.text else 0)
-        if summary.tokens > budget_within(self._counter, self.config.max_summary_tokens):
-            summary = self._fitted(summary)
-        return summary, version, ""
+        # In the language and within the tokens of the settings of now.
+        return self._fitted(replace(summary, locale=self._locale or summary.locale)), version, ""
 
     def _save(self, thread: Thread, summary: Summary, version: int, flaw: str, *, unsaved: Summary) -> SummaryUpdate:
         """Store a summary over a version, and what was wrong with that; ``unsaved`` holds if the store fails."""
         key, body = (thread.tenant, thread.id, _KIND), summary.to_json()
         try:
             version = self._store.save_record(*key, body, upto_seq=summary.upto_seq, expected_version=version)
-        except ConflictError:
-            raise
         except Exception as error:  # noqa: BLE001 - as for loading
-            return SummaryUpdate(unsaved, "unsaved", f"error: {type(error).__name__}")
+            reason = "conflict" if isinstance(error, ConflictError) else f"error: {type(error).__name__}"
+            return SummaryUpdate(unsaved, "unsaved", reason)
         return SummaryUpdate(replace(summary, version=version), "rebuilt" if flaw else "updated", flaw)
+
+
+def _repeated(write: Callable[[], SummaryUpdate]) -> SummaryUpdate:
+    """Return the result of a write, repeated while other writers are faster."""
+    for _ in range(WRITE_ATTEMPTS):
+        update = write()
+        if update.reason != "conflict":
+            break
+    return update

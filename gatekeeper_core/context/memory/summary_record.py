@@ -9,9 +9,6 @@ where the earlier one was the assistant's as well:
   subjects, or two thirds of those of the earlier one.
 
 Where neither holds, both stay: a stale sentence beside a newer one does less harm than a lost one.
-
-When room is short it goes to the most informative sentences for their tokens: first within a share for each section,
-then wherever there is room.
 """
 
 from __future__ import annotations
@@ -30,7 +27,6 @@ from gatekeeper_core.context.memory.summary_sentences import (
     sentence_weight,
     subject_of,
 )
-from gatekeeper_core.errors import CorruptionError
 from gatekeeper_core.records import from_record, to_record
 from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_within
@@ -129,13 +125,7 @@ class Summary:
     @classmethod
     def from_json(cls, body: str, *, version: int = 0) -> Summary:
         """Return the summary that the JSON text of a record describes; raise CorruptionError if it is damaged."""
-        summary = replace(from_record(cls, body, format_number=_FORMAT), version=version)
-        seqs = [seq for item in summary.items for seq in (*item.seqs, *item.replaces)]
-        numbers = (*seqs, summary.model_upto_seq, *(seq for seq, _ in summary.checkpoints))
-        is_dated = summary.checkpoints and summary.checkpoints[-1][0] == summary.upto_seq >= max(numbers)
-        if not is_dated or not all(item.seqs for item in summary.items) or min(seqs, default=0) < 0:
-            raise CorruptionError("the stored summary does not match its messages: build it again from them")
-        return summary
+        return replace(from_record(cls, body, format_number=_FORMAT), version=version)
 
     def _of(self, section: Section) -> tuple[SummaryItem, ...]:
         return tuple(item for item in self.items if item.section == section)

@@ -17,10 +17,12 @@ from gatekeeper_core.text import LazyPattern, clean, data_pattern, is_question, 
 
 # --- Of a summary -----------------------------------------------------------------------------------------------------
 
-MAX_UNSUPPORTED = 64  # things that are listed. Source: ours; a text with more is not worth reading
 _KINDS = frozenset({"number", "identifier", "version", "date", "amount", "code"})
-_MAX_ANCHORS = 4096
-_LINE_MARK = LazyPattern(r"(?:[-*+•>#]+[ \t]+)?(?:[(（]?[0-9]{1,3}[.)、）](?:[ \t]+|(?=[^0-9\s])))?")
+_MAX_ANCHORS = 4096  # of a text that are looked at
+_HEADING = LazyPattern(r"^[^\S\n]*#.*|^.*[:：][ *_\r]*$", re.MULTILINE)
+_LINE_MARK = LazyPattern(
+    r"^[^\S\n]*(?:[-*+•>#]+[ \t]+)?(?:[(（]?[0-9]{1,3}[.)、）](?:[ \t]+|(?=[^0-9\s])))?", re.MULTILINE
+)
 _EMPHASIS = LazyPattern(r"[*_]{2,3}")
 _COMMON = 2e-4  # a word of everyday talk; first names are rarer
 _COMMA = LazyPattern(r"(?<=[0-9]),(?=[0-9]{3})")
@@ -31,8 +33,6 @@ _CHINESE_NAME = data_pattern("memory_patterns.tsv", "CHINESE_NAME")
 def unsupported(text: str, sources: Iterable[str]) -> tuple[str, ...]:
     """Return the names, numbers and identifiers of a text that stand in none of its sources, as written, each once.
 
-    Of a very long text the first 4,096 anchors are looked at.
-
     >>> unsupported("They moved the cache to port 6381, says Marta.", ["The cache listens on port 6380."])
     ('6381', 'Marta')
     >>> unsupported("缓存在 6380 端口，张伟负责。", ["缓存监听 6380 端口。"])
@@ -40,12 +40,9 @@ def unsupported(text: str, sources: Iterable[str]) -> tuple[str, ...]:
     """
     said = _COMMA.sub("", "\n".join(sources))
     terms, plain = count_terms(said, limit=len(said)), folded(clean(said))
-    lines = []  # without headings, and the marks of lists and emphasis
-    for line in text.splitlines():
-        if not (line.lstrip().startswith("#") or line.rstrip(" *_").endswith((":", "："))):
-            mark = _LINE_MARK.match(line.lstrip())
-            lines.append(_COMMA.sub("", _EMPHASIS.sub("", line.lstrip()[mark.end() :] if mark else line)))
-    prose = "\n".join(lines)
+    prose = text
+    for ignored in (_HEADING, _LINE_MARK, _EMPHASIS, _COMMA):
+        prose = ignored.sub("", prose)
     named: list[tuple[str, str]] = []
     common = background_frequencies()
     for anchor in extract_anchors(prose, limit=_MAX_ANCHORS):
@@ -58,7 +55,7 @@ def unsupported(text: str, sources: Iterable[str]) -> tuple[str, ...]:
     named += _english_names(prose)
     named += [(match[1], match[1]) for match in _CHINESE_NAME.finditer(folded(clean(prose))) if len(match[1]) > 1]
     missing = (written for written, term in named if term not in terms and not has_whole(folded(written), plain))
-    return tuple(dict.fromkeys(missing))[:MAX_UNSUPPORTED]
+    return tuple(dict.fromkeys(missing))
 
 
 def _english_names(prose: str) -> Iterator[tuple[str, str]]:

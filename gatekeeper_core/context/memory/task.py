@@ -206,10 +206,8 @@ class TaskTracker:
 
     def _change(self, thread: Thread, change: Callable[[ActiveTask], ActiveTask]) -> ActiveTask:
         """Return the task after a change, saved where it is another now."""
-        result = ActiveTask()
 
-        def changed_record(record: DerivedRecord | None) -> tuple[str, int] | None:
-            nonlocal result
+        def changed_record(record: DerivedRecord | None) -> tuple[ActiveTask, tuple[str, int] | None]:
             task, stored = _read(record, thread)
             # Where it rests on more messages than the thread has, and on none that reads otherwise there, another
             # worker has read on, or the conversation was cut back: what that worker noted must not be undone.
@@ -218,16 +216,13 @@ class TaskTracker:
             is_ahead = len(now) < len(digests) and now.items() <= digests.items()
             changed = change(stored if stored and is_ahead else task)
             if changed == stored:
-                result = change(task)
-                return None
+                return change(task), None
             seqs = changed.rests_on | ({changed.before.upto_seq} if changed.before else set())
             digests = {seq: digest for seq, digest in {**digests, **thread.digests(seqs)}.items() if seq in seqs}
             changed = replace(changed, digests=tuple(sorted(digests.items())), version=task.version + 1)
-            result = _holding(changed, thread)
-            return changed.to_json(), changed.upto_seq
+            return _holding(changed, thread), (changed.to_json(), changed.upto_seq)
 
-        update_record(self._store, thread, _KIND, changed_record)
-        return result
+        return update_record(self._store, thread, _KIND, changed_record)
 
 
 def _read(record: DerivedRecord | None, thread: Thread) -> tuple[ActiveTask, ActiveTask | None]:

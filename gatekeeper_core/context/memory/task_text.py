@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 from gatekeeper_core.context.history.rounds import read_rounds
 from gatekeeper_core.context.memory.task import PINNED_CHARS, ActiveTask, Step
@@ -106,15 +105,8 @@ def status_text(task: ActiveTask, *, locale: Locale = "zh") -> str:
     return "\n".join([heading, *lines]) if lines else ""
 
 
-class ClearedStep(NamedTuple):
-    """A finished step, and the sequence numbers of the messages that it replaces, ascending."""
-
-    step: Step
-    seqs: tuple[int, ...]
-
-
-def cleared_steps(thread: Thread, task: ActiveTask) -> tuple[ClearedStep, ...]:
-    """Return the finished steps that replace messages, oldest first.
+def cleared_steps(thread: Thread, task: ActiveTask) -> dict[Step, list[int]]:
+    """Return the finished steps that replace messages, oldest first, each with the sequence numbers of these messages.
 
     A turn within a step goes whole. Of other turns, of the newest one, and of those with the goal or a sub-request,
     only rounds of tool use (each whole) and the assistant's texts go; system messages stay. So a list that a provider
@@ -124,11 +116,11 @@ def cleared_steps(thread: Thread, task: ActiveTask) -> tuple[ClearedStep, ...]:
 
     >>> from gatekeeper_core.messages import Message
     >>> thread = Thread("t1", (Message("user", "build it"), Message("assistant", "done"), Message("user", "and now?")))
-    >>> cleared_steps(thread, ActiveTask(steps=(Step("build", "green", 1, 1),)))[0].seqs
-    (1,)
+    >>> cleared_steps(thread, ActiveTask(steps=(Step("build", "green", 1, 1),)))
+    {Step(name='build', summary='green', from_seq=1, to_seq=1): [1]}
     """
     if not task.steps:
-        return ()
+        return {}
     messages = thread.messages
     starts = turn_starts([message.role for message in messages])
     first = starts[0] if starts else len(messages)  # a greeting before the first turn is not sent anyway
@@ -140,27 +132,28 @@ def cleared_steps(thread: Thread, task: ActiveTask) -> tuple[ClearedStep, ...]:
     ]
     bundles += [each.positions for each in read_rounds(messages) if each.answered and each.positions[0] >= first]
     bundles += [[at] for at in range(first, len(messages)) if is_answer(messages[at])]
-    cleared, covered = [], set[int]()
+    cleared: dict[Step, list[int]] = {}
+    covered: set[int] = set()
     for step in task.steps:
         inside = [bundle for bundle in bundles if step.from_seq <= bundle[0] and bundle[-1] <= step.to_seq]
         seqs = {at for bundle in inside for at in bundle} - covered
         covered |= seqs
         if seqs:
-            cleared.append(ClearedStep(step, tuple(sorted(seqs))))
-    return tuple(cleared)
+            cleared[step] = sorted(seqs)
+    return cleared
 
 
-def stand_in_text(cleared: ClearedStep, *, locale: Locale = "zh") -> str:
-    """Return what to send in place of a step's messages: its name, how many there were, and its summary.
+def stand_in_text(step: Step, count: int, *, locale: Locale = "zh") -> str:
+    """Return what to send in place of a step's messages: its name, their count, and its summary.
 
     The name is quoted and escaped, the summary is not: fence the text.
 
-    >>> print(stand_in_text(ClearedStep(Step("build", "all green", 1, 4), (1, 2, 3, 4)), locale="en"))
+    >>> print(stand_in_text(Step("build", "all green", 1, 4), 4, locale="en"))
     [step "build" is done; its 4 messages are left out]
     all green
     """
-    name, count = quoted(cleared.step.name), len(cleared.seqs)
+    name = quoted(step.name)
     heading = f"[step {name} is done; its {count} message{'s are' if count > 1 else ' is'} left out]"
     if locale == "zh":
         heading = f"[步骤{name}已完成,省略其 {count} 条消息]"
-    return f"{heading}\n{cleared.step.summary}".strip()
+    return f"{heading}\n{step.summary}".strip()

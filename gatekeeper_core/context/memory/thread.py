@@ -1,10 +1,4 @@
-"""Conversations as plain values, in memory or from a store, and the records derived from them.
-
-::
-
-    load ──> change ──> save ──ConflictError──> load again, at most 64 times
-               └── nothing to save: the record stays
-"""
+"""Conversations as plain values, in memory or from a store, and the records derived from them."""
 
 from __future__ import annotations
 
@@ -133,12 +127,15 @@ def load_record(store: RecordStore, thread: Thread, kind: str) -> DerivedRecord 
 
 
 def update_record(
-    store: RecordStore, thread: Thread, kind: str, change: Callable[[DerivedRecord | None], tuple[str, int] | None]
-) -> None:
-    """Change a record of a thread; of two writers no one undoes the other's change.
+    store: RecordStore,
+    thread: Thread,
+    kind: str,
+    change: Callable[[DerivedRecord | None], tuple[Result, tuple[str, int] | None]],
+) -> Result:
+    """Change a record of a thread, and return the result; of two writers no one undoes the other's change.
 
-    ``change`` takes the stored record, or None, and returns the body and ``upto_seq`` to save, or None to leave it. It
-    is called again whenever another writer was faster.
+    ``change`` takes the stored record, or None, and returns the result, and the body and ``upto_seq`` to save, or None
+    to leave the record. It is called again whenever another writer was faster.
 
     Raises:
         ConflictError: other writers were faster 64 times in a row.
@@ -147,20 +144,23 @@ def update_record(
     >>> from gatekeeper_core.storage.sqlite import InMemoryStore
     >>> store, thread = InMemoryStore(), Thread("t1")
     >>> for _ in range(2):
-    ...     update_record(store, thread, "tally", lambda old: ("I" + (old.body if old else ""), -1))
+    ...     update_record(store, thread, "tally", lambda old: ("done", ("I" + (old.body if old else ""), -1)))
+    'done'
+    'done'
     >>> load_record(store, thread, "tally")
     DerivedRecord(body='II', upto_seq=-1, version=2)
     """
 
-    def write() -> None:
+    def write() -> Result:
         record = load_record(store, thread, kind)
-        if new := change(record):
+        result, new = change(record)
+        if new:
             body, upto_seq = new
             version = record.version if record else 0
-            key = (thread.tenant, thread.id, kind)
-            store.save_record(*key, body, upto_seq=upto_seq, expected_version=version)
+            store.save_record(thread.tenant, thread.id, kind, body, upto_seq=upto_seq, expected_version=version)
+        return result
 
-    retry_conflicts(write)
+    return retry_conflicts(write)
 
 
 def retry_conflicts(write: Callable[[], Result]) -> Result:

@@ -6,10 +6,10 @@ nothing twice.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import islice
 from operator import attrgetter
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple
 
 from gatekeeper_core.context.memory.extraction import Extracted, ForgetRequest, extract, user_texts
 from gatekeeper_core.context.memory.memory import LongTermMemory
@@ -23,15 +23,11 @@ EXTRACTION_KIND = "extraction"  # the derived record that says how far a convers
 _MAX_FROM_MODEL, _MAX_CHARACTERS = 200, 500  # items of a model's, and of the text of one
 
 
-class MemoryExtractor(Protocol):
-    """A model that extracts what is worth remembering; a plain function fits.
+MemoryExtractor = Callable[[Thread, int], Iterable[Extracted]]
+"""A model that returns what the user said behind a sequence number that is worth remembering.
 
-    It may word things its own way, but what it gives is checked: see :func:`is_supported`.
-    """
-
-    def __call__(self, thread: Thread, after_seq: int, /) -> Iterable[Extracted]:
-        """Return what the user said behind a sequence number that is worth remembering."""
-        ...
+It may word things its own way, but what it gives is checked: see :func:`is_supported`.
+"""
 
 
 class Remembered(NamedTuple):
@@ -117,9 +113,9 @@ def _remember(
             memories.pop(named.id, None)
             forgotten[named.id] = None
 
-    def read_to_the_end(old: DerivedRecord | None) -> tuple[str, int] | None:
+    def read_to_the_end(old: DerivedRecord | None) -> tuple[None, tuple[str, int] | None]:
         # Where another worker has read further, its record stays.
-        return None if old and old.upto_seq >= thread.last_seq else ("{}", thread.last_seq)
+        return None, None if old and old.upto_seq >= thread.last_seq else ("{}", thread.last_seq)
 
     update_record(store, thread, EXTRACTION_KIND, read_to_the_end)
     return Remembered(tuple(memories.values()), tuple(forgotten), dropped, thread.last_seq, status, reason)

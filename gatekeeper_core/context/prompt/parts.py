@@ -120,15 +120,15 @@ class PartRenderer:
 
     def steps(self, thread: Thread, task: ActiveTask | None, *, limit: int) -> tuple[Message | None, tuple[int, ...]]:
         """Return the summaries of the newest finished steps that fit, oldest first, and the messages they cover."""
-        steps, message = cleared_steps(thread, task) if task else (), None
+        steps, message = [*cleared_steps(thread, task).items()] if task else [], None
         first = len(steps)
         while first:
-            texts = [stand_in_text(step, locale=self.locale) for step in steps[first - 1 :]]
+            texts = [stand_in_text(step, len(seqs), locale=self.locale) for step, seqs in steps[first - 1 :]]
             longer = self._message("steps", "\n".join(texts))
             if count_message(longer, token_counter=self.count) > limit:
                 break
             first, message = first - 1, longer
-        return message, tuple(seq for step in steps[first:] for seq in step.seqs)
+        return message, tuple(seq for _, seqs in steps[first:] for seq in seqs)
 
     def summary(self, summary: Summary, *, limit: int) -> Message | None:
         """Return a summary with as many of its sentences as the limit allows; None if hardly any fits."""

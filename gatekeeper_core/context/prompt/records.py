@@ -324,10 +324,10 @@ class BuilderParts:
         """Save the state of the policy, unless a later one is stored already."""
         state = self.selector.policy_of(thread.id, tenant=thread.tenant) or PolicyState()
 
-        def newer(record: DerivedRecord | None) -> tuple[str, int] | None:
+        def newer(record: DerivedRecord | None) -> tuple[None, tuple[str, int] | None]:
             stored = _policy(record)
             is_stored = stored is not None and (stored == state or stored.is_after(state))
-            return None if is_stored else (json.dumps(state.to_dict()), -1)
+            return None, None if is_stored else (json.dumps(state.to_dict()), -1)
 
         if state.ledger.questions:
             self._run_late("policy", thread, partial(update_record, self.store, thread, POLICY_KIND, newer))

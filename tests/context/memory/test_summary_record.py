@@ -92,8 +92,8 @@ BODY = json.loads(SUMMARY.to_json())
     "body",
     [
         *("", "{", "null", "[]", "7", '"text"', "{}", "[" * 100_000, "\ud800"),
-        *(json.dumps({**BODY, **change}) for change in ({"format": 1}, {"upto_seq": 10**40}, {"model_upto_seq": 10})),
-        *(json.dumps({**BODY, "items": [["topics", "x", seqs, "user", []]]}) for seqs in ([], [10], [-1], [True])),
+        *(json.dumps({**BODY, **change}) for change in ({"format": 1}, {"upto_seq": 10**40})),
+        json.dumps({**BODY, "items": [["topics", "x", [True], "user", []]]}),
     ],
 )
 def test_a_damaged_or_foreign_body_is_a_corruption_error(body: str) -> None:

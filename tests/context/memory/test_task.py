@@ -15,7 +15,6 @@ from gatekeeper_core.context.history.rounds import Counts, read_rounds, summary_
 from gatekeeper_core.context.memory.goals import read_request
 from gatekeeper_core.context.memory.task import PINNED_CHARS, ActiveTask, Note, Step, TaskTracker
 from gatekeeper_core.context.memory.task_text import (
-    ClearedStep,
     cleared_steps,
     pin_text,
     quoted,
@@ -550,7 +549,7 @@ def done(*ranges: tuple[int, int]) -> ActiveTask:
 
 
 def cleared(task: ActiveTask, *messages: Message) -> list[list[int]]:
-    return [[*one.seqs] for one in cleared_steps(Thread("t1", messages), task)]
+    return [*cleared_steps(Thread("t1", messages), task).values()]
 
 
 def test_a_step_inside_a_turn_clears_its_rounds_and_what_the_assistant_said() -> None:
@@ -593,11 +592,11 @@ def test_what_is_cleared_never_splits_a_tool_exchange_and_leaves_a_valid_list(wo
     """002-07, 002-09: wherever the whole list is valid for a provider, the rest is; each message has one stand-in."""
     thread, task = work
     found = cleared_steps(thread, task)
-    gone = [at for one in found for at in one.seqs]
+    gone = [at for seqs in found.values() for at in seqs]
     assert len(gone) == len(set(gone))
-    for one in found:
-        assert all(one.step.from_seq <= at <= one.step.to_seq for at in one.seqs)
-        assert [*one.seqs] == sorted(one.seqs)
+    for step, seqs in found.items():
+        assert all(step.from_seq <= at <= step.to_seq for at in seqs)
+        assert seqs == sorted(seqs)
     past = {at for turn in group_turns(thread.messages)[:-1] for at in range(turn.start, turn.stop)}
     for exchange in read_rounds(thread.messages):
         assert len({at in gone for at in exchange.positions}) == 1
@@ -614,7 +613,5 @@ def test_what_is_cleared_never_splits_a_tool_exchange_and_leaves_a_valid_list(wo
 @from_file("locale", "text")
 def test_the_stand_in_says_the_name_the_count_and_the_summary(locale: Any, text: str) -> None:
     """002-09, C17."""
-    one = ClearedStep(Step('say "hi"', "磁盘已满", 2, 9), (2, 3, 5))
-    assert stand_in_text(one, locale=locale) == text
-    alone = ClearedStep(Step("look", "", 2, 2), (2,))
-    assert stand_in_text(alone, locale="en") == '[step "look" is done; its 1 message is left out]'
+    assert stand_in_text(Step('say "hi"', "磁盘已满", 2, 9), 3, locale=locale) == text
+    assert stand_in_text(Step("look", "", 2, 2), 1, locale="en") == '[step "look" is done; its 1 message is left out]'
