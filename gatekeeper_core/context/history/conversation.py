@@ -108,7 +108,7 @@ class ContextCompressor:
         with stage(COMPRESSION) as seen:
             ledger = CountedMessages(messages, token_counter=self._count, max_tokens=self._limit)
             locale = self._locale or conversation_locale(messages)
-            begin = partial(Shrinking, messages, ledger, locale, self._working_memory)
+            begin = partial(Shrinking, ledger, locale, self._working_memory)
             compaction = self._compressed(ledger, begin) if ledger.is_over() else begin().compaction("none")
             before, after = compaction.tokens_before, compaction.tokens_after
             seen.tell(  # source: specification 003-54
@@ -143,7 +143,7 @@ class ContextCompressor:
             stays = ledger.tokens - parts.cost_of(rounds, others)
             if not (rounds or others) or stays > self._limit:
                 continue  # no summary can help: the summarizer is not called for nothing
-            shrinking = begin(summarizer=self._summarizer)
+            shrinking = begin(self._summarizer)
             shrinking.fold(rounds, others=others)
             tell(COMPRESSION_STEP, strategy=strategy, tokens=shrinking.ledger.tokens)
             if not shrinking.ledger.is_over():
@@ -167,14 +167,15 @@ class ContextCompressor:
                 shrinking.trim(pointers=False)
             else:
                 shrinking.without_summary()
-            sent, sources = shrinking.ledger.messages, shrinking.ledger.sources
-            places = [at for at, one in enumerate(sent) if sources[at] not in parts.protected and not is_summary(one)]
-            shrinking.cut(sorted(places, key=lambda at: sent[at].role != "tool"), floors=(0, floor))
+            ledger, sent = shrinking.ledger, shrinking.ledger.messages
+            places = [at for at in ledger.places if at not in parts.protected and not is_summary(sent[at])]
+            places.sort(key=lambda at: sent[at].role != "tool")
+            ledger.cut(places, locale=shrinking.locale, floors=(0, floor))
             shrinking.trim()
-            if not shrinking.ledger.is_over():
+            if not ledger.is_over():
                 break
         else:
-            shrinking.cut(place for place, at in enumerate(shrinking.ledger.sources) if at == parts.newest)
+            ledger.cut([] if parts.newest is None else [parts.newest], locale=shrinking.locale)
         return shrinking.compaction("truncate")
 
 

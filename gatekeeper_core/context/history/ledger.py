@@ -6,6 +6,7 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 
 from gatekeeper_core.messages import MediaKind, MediaPart, Message, TextPart, with_text
@@ -54,16 +55,16 @@ class CountedMessages:
     """A list of messages with its counts: each message is counted once, and again only when it changes.
 
     The last of its measures is tokens; characters come before where they have a limit. In both, a part that is not text
-    counts its tokens.
+    counts its tokens. A message that is dropped keeps its place, one of ``gone``, and costs nothing any more.
     """
 
-    __slots__ = ("_changed", "measures", "messages", "sources")
+    __slots__ = ("_changed", "gone", "measures", "messages")
 
     def __init__(
         self, messages: Sequence[Message], *, token_counter: TokenCounter, max_tokens: int, max_chars: float = math.inf
     ) -> None:
         self.messages = list(messages)
-        self.sources: list[int | None] = [*range(len(self.messages))]
+        self.gone: set[int] = set()
         self.note()
         limits: tuple[tuple[TokenCounter, float], ...] = ((len, max_chars), (token_counter, max_tokens))
         self.measures = tuple(
@@ -71,6 +72,23 @@ class CountedMessages:
             for counter, limit in limits
             if limit < math.inf
         )
+
+    def copy(self) -> CountedMessages:
+        """Return the same counts, to be changed apart."""
+        other = copy(self)
+        other.messages, other.gone = [*self.messages], {*self.gone}
+        other.measures = tuple(Measure(one.counter, one.limit, one.costs) for one in self.measures)
+        return other
+
+    @property
+    def places(self) -> list[int]:
+        """Places of the messages that are not dropped."""
+        return [place for place in range(len(self.messages)) if place not in self.gone]
+
+    @property
+    def sent(self) -> list[Message]:
+        """The messages that are not dropped."""
+        return [self.messages[place] for place in self.places]
 
     @property
     def tokens(self) -> int:
@@ -91,8 +109,9 @@ class CountedMessages:
         return any(measure.excess(share) for measure in self.measures)
 
     def put(self, place: int, message: Message) -> None:
-        """Put a message in the place of another."""
+        """Put a message in the place of another, which may be one that was dropped."""
         self.messages[place] = message
+        self.gone.discard(place)
         self._changed = min(self._changed, place)
         for measure in self.measures:
             measure.put(place, measure.cost(message))
@@ -104,26 +123,23 @@ class CountedMessages:
         self.measures[-1].total += tokens
 
     def drop(self, places: Iterable[int]) -> None:
-        """Take messages off the books: they keep their places, and cost nothing any more."""
+        """Take messages off the books."""
         for place in places:
+            self.gone.add(place)
             self._changed = min(self._changed, place)
             for measure in self.measures:
                 measure.put(place, 0)
 
-    def folded(self, messages: Sequence[Message], sources: Sequence[int | None]) -> CountedMessages:
-        """Return the counts of a new list: ``sources`` has the place of each message here, None for a new one."""
-        other = CountedMessages.__new__(CountedMessages)
-        other.messages = list(messages)
-        other.note()
-        other.sources = [None if at is None else self.sources[at] for at in sources]
-        pairs = list(zip(sources, messages, strict=True))
-        other.measures = tuple(
-            Measure(
-                one.counter, one.limit, [one.cost(message) if at is None else one.costs[at] for at, message in pairs]
-            )
-            for one in self.measures
-        )
-        return other
+    def cut(self, places: Iterable[int], *, locale: Locale, share: float = 1.0, floors: Sequence[int] = (0, 0)) -> None:
+        """Cut the texts in these places, one after another, until the totals are within a share of the limits.
+
+        ``floors`` are the characters and tokens that a message is not cut below.
+        """
+        for place in places:
+            for measure, floor in zip(self.measures, floors[-len(self.measures) :], strict=True):
+                excess, cost = measure.excess(share), measure.costs[place]
+                if excess and cost > floor:
+                    self.put(place, cut(self.messages[place], max(floor, cost - excess), measure, locale=locale))
 
 
 def cut(message: Message, budget: int, measure: Measure, *, locale: Locale) -> Message:

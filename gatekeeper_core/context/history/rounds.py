@@ -14,6 +14,7 @@ person may type the same words. It keeps the pointers of what is folded, except 
 from __future__ import annotations
 
 import math
+import sys
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Sequence
@@ -22,8 +23,10 @@ from functools import reduce
 from itertools import compress
 from typing import NamedTuple, get_args
 
+from gatekeeper_core.context.history.ledger import CountedMessages
 from gatekeeper_core.context.history.summarizer import (
     MAX_MODEL_INPUT_TOKENS,
+    Answer,
     PlainSummarizer,
     Summarizer,
     ask,
@@ -229,78 +232,65 @@ def fold_rounds(
     answered = [one for one in read_rounds(messages) if one.answered]
     locale = locale or conversation_locale(messages)
     rounds = answered[: max(0, len(answered) - keep)]
-    folding = fold(messages, rounds, locale=locale, working_memory=working_memory)
-    return with_summary(folding, messages, summarizer=summarizer, token_counter=count, locale=locale)
+    ledger = CountedMessages(messages, token_counter=count, max_tokens=sys.maxsize)
+    return fold(ledger, rounds, locale=locale, working_memory=working_memory, summarizer=summarizer)
 
 
 def fold(
-    messages: Sequence[Message],
+    ledger: CountedMessages,
     rounds: Sequence[Round],
     *,
     locale: Locale,
     working_memory: Container[str] | None,
+    summarizer: Summarizer | PlainSummarizer | None = None,
     others: Collection[int] = (),
 ) -> Folding:
-    """Return a conversation with one summary message for these rounds, and for messages in other positions.
+    """Put one summary message in the place of these rounds, of messages in other places, and of earlier summaries.
 
-    No summarizer is asked: see :func:`with_summary`. The text of earlier summaries stays.
+    It says what the summarizer writes, inside a fence, as long as that fits; else the text of earlier summaries stays.
     """
+    messages, failure = [*ledger.messages], ""
     earlier = [at for at, message in enumerate(messages) if is_summary(message)]
     apart = frozenset(others).difference(earlier)
     folded = apart.union(*(one.all_positions for one in rounds))
-    if not folded:
-        return Folding(list(messages), tuple(range(len(messages))), (), Counts())
     counts = Counts(len(rounds), sum(one.calls for one in rounds), len(apart))
-    gone = sorted(folded.union(earlier))
-    stays = sorted(set(range(len(messages))).difference(gone))
-    place = bisect_left(stays, gone[0])
-    summaries = [messages[at] for at in earlier]  # one that other code wrote stays as it is
-    earlier_text = [_read(one.text)[2] if any(counts_of(one)) else one.text for one in summaries]
-    summary = summary_of(
-        counts_in(messages).plus(counts),
-        locale,
-        pointers=our_pointers((messages[at] for at in gone), working_memory),
-        body="\n".join(filter(None, earlier_text)),
-    )
-    if reach := _reach(messages, gone, stays[place:]):
-        summary = replace(summary, metadata={**summary.metadata, _REACH: reach})
-    sources = (*stays[:place], None, *stays[place:])
-    listed = [summary if at is None else messages[at] for at in sources]
-    return Folding(listed, sources, tuple(gone), counts)
+    gone = sorted(folded.union(earlier)) if folded else []
+    if gone:
+        summaries = [messages[at] for at in earlier]  # one that other code wrote stays as it is
+        earlier_text = [_read(one.text)[2] if any(counts_of(one)) else one.text for one in summaries]
+        pointers = our_pointers((messages[at] for at in gone), working_memory)
+        body = "\n".join(filter(None, earlier_text))
+        total = counts_in(messages).plus(counts)
+        heading, summary = placeholder(total, locale), summary_of(total, locale, pointers=pointers, body=body)
+        if reach := _reach(messages, gone):
+            summary = replace(summary, metadata={**summary.metadata, _REACH: reach})
+        ledger.drop(gone)
+        ledger.put(gone[0], summary)
+        if summarizer:
+            answer = _summarized(summarizer, [messages[at] for at in gone], ledger, locale)
+            failure = answer.failure
+            if answer.text:
+                text = _written(heading, pointers, fence(defused(answer.text, pointers), tag=_TAG))
+                ledger.put(gone[0], replace(summary, content=text))
+    sources = tuple(None if at in gone else at for at in ledger.places)
+    return Folding(ledger.sent, sources, tuple(gone), counts, failure)
 
 
-def with_summary(
-    folding: Folding,
-    messages: Sequence[Message],
-    *,
-    summarizer: Summarizer | PlainSummarizer | None,
-    token_counter: TokenCounter,
-    locale: Locale,
-    room: float = math.inf,
-) -> Folding:
-    """Return a folding of messages whose summary says what the summarizer, if there is one, writes, inside a fence.
-
-    ``room`` is in tokens, for the text and its fence; where nothing fits, the summarizer is not called.
-    """
-    if summarizer is None or not folding.folded:
-        return folding
-    max_tokens = min(_MAX_SUMMARY_TOKENS, room - token_counter(f"\n{fence('', tag=_TAG)}"))
+def _summarized(
+    summarizer: Summarizer | PlainSummarizer, folded: Sequence[Message], ledger: CountedMessages, locale: Locale
+) -> Answer:
+    """Return what a summarizer writes of folded messages, in the room that is left; it is not called without room."""
+    measure = ledger.measures[-1]
+    room = measure.limit - ledger.tokens
+    room = math.inf if room < 0 else room  # what stays is over the limit alone: it may be cut yet
+    max_tokens = min(_MAX_SUMMARY_TOKENS, room - measure.counter(f"\n{fence('', tag=_TAG)}"))
     if max_tokens < 1:
-        return folding._replace(failure="too_long")
-    limit = budget_within(token_counter, MAX_MODEL_INPUT_TOKENS)
-    folded = [messages[at] for at in folding.folded]
-    read = readable(folded, limit, token_counter=token_counter, locale=locale)
+        return Answer("", "too_long")
+    limit = budget_within(measure.counter, MAX_MODEL_INPUT_TOKENS)
+    read = readable(folded, limit, token_counter=measure.counter, locale=locale)
     previous = "\n".join(message.text for message in read if is_summary(message))
     fresh = [message for message in read if not is_summary(message)]
-    answer = ask(summarizer, fresh, previous or None, int(max_tokens))
-    if answer.failure:
-        return folding._replace(failure=answer.failure)
-    place = folding.sources.index(None)
-    listed = list(folding.messages)
-    heading, pointers, _ = _read(listed[place].text)
-    text = _written(heading, pointers, fence(defused(answer.text, pointers), tag=_TAG))
-    listed[place] = replace(listed[place], content=text)
-    return folding._replace(messages=listed)
+    return ask(summarizer, fresh, previous or None, int(max_tokens))
 
 
 def our_pointers(messages: Iterable[Message], working_memory: Container[str] | None = None) -> tuple[str, ...]:
@@ -344,14 +334,14 @@ def _read(text: str) -> tuple[str, tuple[str, ...], str]:
     return (heading, pointers_in(line), body) if _POINTERS.fullmatch(line) else (heading, (), rest)
 
 
-def _reach(messages: Sequence[Message], gone: Sequence[int], behind: Sequence[int]) -> int:
+def _reach(messages: Sequence[Message], gone: Sequence[int]) -> int:
     """Return how many user messages behind a summary precede the last message that it replaces."""
     users = [at for at, message in enumerate(messages) if message.role == "user" and not is_summary(message)]
     last = gone[-1]
     for at in gone:
         if is_summary(messages[at]) and (reach := reach_of(messages[at])):
             last = max(last, *users[bisect_left(users, at) :][:reach][-1:], at)
-    return sum(1 for at in behind if at <= last and messages[at].role == "user")
+    return sum(1 for at in users if gone[0] < at <= last and at not in gone)
 
 
 def summary_of(counts: Counts, locale: Locale, *, pointers: Sequence[str] = (), body: str = "") -> Message:

@@ -23,7 +23,7 @@ from gatekeeper_core.context.history.call_log import CallLog, LiveIdentifiers
 from gatekeeper_core.context.history.ledger import CountedMessages
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.rounds import Counts, Round, our_pointers, read_rounds, summary_of, without_body
-from gatekeeper_core.context.history.shrink import RESULT_FLOORS, compressed, cut_texts, drop_pointers
+from gatekeeper_core.context.history.shrink import RESULT_FLOORS, compressed, drop_pointers
 from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults, memory_of
 from gatekeeper_core.context.tool_results.pointers import pointers_in
 from gatekeeper_core.errors import check_range
@@ -286,7 +286,7 @@ class _GrowingRun:
 
     def shrunk(self) -> ShrunkRun:
         """Return what is sent of the run."""
-        start, gone = self._start, frozenset(self.folded[1:])
+        start, gone = self._start, self._ledger.gone
         replaced = tuple(
             (start + place, message)
             for place, message in enumerate(self._ledger.messages)
@@ -344,9 +344,8 @@ class _GrowingRun:
 
     def _cut_results(self, floors: Sequence[int]) -> None:
         messages = self._ledger.messages
-        start = max(self.folded, default=-1) + 1
-        results = [place for place in range(start, len(messages)) if messages[place].role == "tool"]
-        cut_texts(self._ledger, results, locale=self._locale, floors=floors)
+        results = [place for place in self._ledger.places if messages[place].role == "tool"]
+        self._ledger.cut(results, locale=self._locale, floors=floors)
 
     def _fold(self) -> None:
         """Fold one more round; until the summary is written it counts as much as a full log."""

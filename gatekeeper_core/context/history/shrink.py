@@ -6,18 +6,16 @@ may go: ``tool_loop``, ``conversation`` and ``run``.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Container, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Container, Sequence
 from typing import Literal, NamedTuple
 
-from gatekeeper_core.context.history.ledger import CountedMessages, cut
+from gatekeeper_core.context.history.ledger import CountedMessages
 from gatekeeper_core.context.history.rounds import (
+    Counts,
     Folding,
     Round,
     counts_in,
     fold,
-    with_summary,
     without_body,
     without_pointers,
 )
@@ -77,91 +75,88 @@ class Compaction(NamedTuple):
         return self.strategy != "none"
 
 
-@dataclass(slots=True)
 class Shrinking:
     """A list of messages on its way below its limits, and what was done to it.
 
-    Attributes:
-        messages: the caller's messages.
-        ledger: their books. Cutting changes them; folding takes new ones.
+    Args:
+        ledger: the caller's messages with their counts; what changes is a copy, the attribute of this name.
         locale: language of a summary, as for ``fold_rounds``, as the next two.
         working_memory: has the pointers that stay.
         summarizer: writes more than a placeholder.
-        shortened: messages whose text was compressed or cut.
     """
 
-    messages: Sequence[Message]
-    ledger: CountedMessages
-    locale: Locale
-    working_memory: Container[str] | None
-    summarizer: Summarizer | PlainSummarizer | None = None
-    shortened: int = 0
-    _folding: Folding | None = field(init=False, default=None)
-    _tokens_before: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._tokens_before = self.ledger.tokens
+    def __init__(
+        self,
+        ledger: CountedMessages,
+        locale: Locale,
+        working_memory: Container[str] | None,
+        summarizer: Summarizer | PlainSummarizer | None = None,
+    ) -> None:
+        self._original, self.ledger = ledger, ledger.copy()
+        self.locale, self.working_memory, self._summarizer = locale, working_memory, summarizer
+        self._folding = Folding([], (), (), Counts())
 
     def fold(self, rounds: Sequence[Round], *, others: Collection[int] = ()) -> None:
         """Fold rounds, and messages in other places, into a summary; it is trimmed where this holds the limits."""
-        ledger, measure = self.ledger, self.ledger.measures[-1]
-        folding = fold(ledger.messages, rounds, locale=self.locale, working_memory=self.working_memory, others=others)
-        full = ledger.folded(folding.messages, folding.sources)
-        if self.summarizer is not None:
-            room = measure.limit - full.tokens
-            folding = with_summary(
-                folding,
-                ledger.messages,
-                summarizer=self.summarizer,
-                token_counter=measure.counter,
-                locale=self.locale,
-                room=room if room >= 0 else math.inf,  # what stays is over the limit alone: it may be cut yet
-            )
-            full = ledger.folded(folding.messages, folding.sources)
-        self.ledger, self._folding = ledger.folded(folding.messages, folding.sources), folding
+        self._folding = folding = fold(
+            self.ledger,
+            rounds,
+            locale=self.locale,
+            working_memory=self.working_memory,
+            summarizer=self._summarizer,
+            others=others,
+        )
         if self.ledger.is_over():
+            full = {place: self.ledger.messages[place] for place in self._summaries}
             self.trim()
             if self.ledger.is_over():
-                self.ledger, self._folding = full, folding
+                self._folding = folding
+                for place, summary in full.items():
+                    self.ledger.put(place, summary)
 
-    def cut(self, places: Iterable[int], *, share: float = 1.0, floors: Sequence[int] = (0, 0)) -> None:
-        """Cut texts as :func:`cut_texts` does."""
-        self.shortened += cut_texts(self.ledger, places, locale=self.locale, share=share, floors=floors)
+    @property
+    def _summaries(self) -> list[int]:
+        return [place for place in self.ledger.places if is_summary(self.ledger.messages[place])]
 
     def trim(self, *, pointers: bool = True) -> None:
         """Take from each summary its body, then as many of its oldest pointers as the limits ask for."""
-        places = [place for place, message in enumerate(self.ledger.messages) if is_summary(message)]
-        for place in places:
+        for place in self._summaries:
             self.ledger.put(place, without_body(self.ledger.messages[place]))
-        for place in places:
+        for place in self._summaries:
             if pointers and self.ledger.is_over():
                 drop_pointers(self.ledger, place)
-        if self._folding and self.summarizer and not self._folding.failure:
+        if self._folding.folded and self._summarizer and not self._folding.failure:
             self._folding = self._folding._replace(failure="too_long")
 
     def without_summary(self) -> None:
         """Leave out every summary, where there is no room even for a placeholder."""
-        stays = [place for place, message in enumerate(self.ledger.messages) if not is_summary(message)]
-        self.ledger = self.ledger.folded([self.ledger.messages[place] for place in stays], stays)
+        self.ledger.drop(self._summaries)
+
+    @property
+    def shortened(self) -> int:
+        """Messages whose text was compressed or cut."""
+        places = (place for place in self.ledger.places if not is_summary(self.ledger.messages[place]))
+        return sum(self.ledger.messages[place] != self._original.messages[place] for place in places)
 
     def compaction(self, strategy: Strategy) -> Compaction:
         """Return what became of the messages."""
-        ledger, messages, folding = self.ledger, list(self.messages), self._folding
+        ledger, messages, folding = self.ledger, self._original.messages, self._folding
+        sent = ledger.sent
         return Compaction(
-            messages=ledger.messages,
-            sources=tuple(ledger.sources),
+            messages=sent,
+            sources=tuple(None if place in folding.folded else place for place in ledger.places),
             strategy=strategy,
-            rounds_folded=folding.counts.rounds if folding else 0,
-            calls_folded=folding.counts.calls if folding else 0,
-            calls_total=counts_in(ledger.messages).calls,
+            rounds_folded=folding.counts.rounds,
+            calls_folded=folding.counts.calls,
+            calls_total=counts_in(sent).calls,
             results_shortened=self.shortened,
-            tokens_before=self._tokens_before,
+            tokens_before=self._original.tokens,
             tokens_after=ledger.tokens,
             chars_before=count_messages(messages, token_counter=len),
-            chars_after=count_messages(ledger.messages, token_counter=len),
-            same_beginning=common_beginning(messages, ledger.messages),
+            chars_after=count_messages(sent, token_counter=len),
+            same_beginning=common_beginning(messages, sent),
             over_limit=ledger.is_over(),
-            failure=folding.failure if folding else "",
+            failure=folding.failure,
         )
 
 
@@ -171,29 +166,6 @@ def compressed(
     """Return the tool result in a place compressed, or None if that does not make it cost less."""
     shorter = results.smaller(position, ledger.messages[place], age_rounds=age_rounds)
     return shorter if shorter and any(one.cost(shorter) < one.costs[place] for one in ledger.measures) else None
-
-
-def cut_texts(
-    ledger: CountedMessages,
-    places: Iterable[int],
-    *,
-    locale: Locale,
-    share: float = 1.0,
-    floors: Sequence[int] = (0, 0),
-) -> int:
-    """Cut the texts in these places, one after another, until the totals are within a share of the limits.
-
-    ``floors`` are the characters and tokens that a message is not cut below. Return how many were cut.
-    """
-    count = 0
-    for place in places:
-        message = ledger.messages[place]
-        for measure, floor in zip(ledger.measures, floors[-len(ledger.measures) :], strict=True):
-            excess, cost = measure.excess(share), measure.costs[place]
-            if excess and cost > floor:
-                ledger.put(place, cut(ledger.messages[place], max(floor, cost - excess), measure, locale=locale))
-        count += ledger.messages[place] != message
-    return count
 
 
 def drop_pointers(ledger: CountedMessages, place: int) -> None:

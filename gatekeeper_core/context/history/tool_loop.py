@@ -91,10 +91,10 @@ def compact_messages(
     check_language_and_memory(locale, working_memory)
     check_summarizer(summarizer)
     count = checked_counter(token_counter)
-    ledger = CountedMessages(
-        messages, token_counter=count, max_tokens=budget_within(count, max_tokens), max_chars=max_chars
-    )
-    shrinking = Shrinking(messages, ledger, locale or conversation_locale(messages), working_memory, summarizer)
+    limit = budget_within(count, max_tokens)
+    counted = CountedMessages(messages, token_counter=count, max_tokens=limit, max_chars=max_chars)
+    shrinking = Shrinking(counted, locale or conversation_locale(messages), working_memory, summarizer)
+    ledger = shrinking.ledger
     if not ledger.is_over():
         return shrinking.compaction("none")
     answered = [one for one in read_rounds(ledger.messages) if one.answered]
@@ -107,15 +107,14 @@ def compact_messages(
                 break
             if shorter := compressed(ledger, results, place, position=place, age_rounds=ages.get(place, 0)):
                 ledger.put(place, shorter)
-                shrinking.shortened += 1
     rounds: Sequence[Round] = answered[: max(0, len(answered) - keep_recent_rounds)]
     rounds = _to_fold(rounds, shrinking, low_water) if rounds and ledger.is_over(low_water) else ()
     if rounds:
         shrinking.fold(rounds)
-    if shrinking.ledger.is_over():
-        places = [place for place, message in enumerate(shrinking.ledger.messages) if message.role == "tool"]
-        shrinking.cut(places, share=low_water, floors=RESULT_FLOORS)
-    if shrinking.ledger.is_over() and rounds:
+    if ledger.is_over():
+        places = [place for place in ledger.places if ledger.messages[place].role == "tool"]
+        ledger.cut(places, locale=shrinking.locale, share=low_water, floors=RESULT_FLOORS)
+    if ledger.is_over() and rounds:
         shrinking.trim()
     strategy: Strategy = "truncate" if shrinking.shortened else "summary" if rounds else "none"
     return shrinking.compaction(strategy)
