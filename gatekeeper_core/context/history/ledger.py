@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
@@ -58,14 +57,13 @@ class CountedMessages:
     counts its tokens. A message that is dropped keeps its place, one of ``gone``, and costs nothing any more.
     """
 
-    __slots__ = ("_changed", "gone", "measures", "messages")
+    __slots__ = ("gone", "measures", "messages")
 
     def __init__(
         self, messages: Sequence[Message], *, token_counter: TokenCounter, max_tokens: int, max_chars: float = math.inf
     ) -> None:
         self.messages = list(messages)
         self.gone: set[int] = set()
-        self.note()
         limits: tuple[tuple[TokenCounter, float], ...] = ((len, max_chars), (token_counter, max_tokens))
         self.measures = tuple(
             Measure(counter, limit, [count_message(message, token_counter=counter) for message in self.messages])
@@ -95,15 +93,6 @@ class CountedMessages:
         """Tokens of all messages."""
         return self.measures[-1].total
 
-    @property
-    def same_tokens(self) -> int:
-        """Tokens of the messages before the first one that changed since ``note``."""
-        return self.tokens - sum(self.measures[-1].costs[self._changed :])
-
-    def note(self) -> None:
-        """Take the messages as they are for unchanged."""
-        self._changed = sys.maxsize
-
     def is_over(self, share: float = 1.0) -> bool:
         """Return whether one of the totals is over this share of its limit."""
         return any(measure.excess(share) for measure in self.measures)
@@ -112,7 +101,6 @@ class CountedMessages:
         """Put a message in the place of another, which may be one that was dropped."""
         self.messages[place] = message
         self.gone.discard(place)
-        self._changed = min(self._changed, place)
         for measure in self.measures:
             measure.put(place, measure.cost(message))
 
@@ -126,7 +114,6 @@ class CountedMessages:
         """Take messages off the books."""
         for place in places:
             self.gone.add(place)
-            self._changed = min(self._changed, place)
             for measure in self.measures:
                 measure.put(place, 0)
 

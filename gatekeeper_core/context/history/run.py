@@ -27,7 +27,7 @@ from gatekeeper_core.context.history.shrink import RESULT_FLOORS, compressed, dr
 from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults, memory_of
 from gatekeeper_core.context.tool_results.pointers import pointers_in
 from gatekeeper_core.errors import check_range
-from gatekeeper_core.messages import Message, with_text
+from gatekeeper_core.messages import Message, common_beginning, with_text
 from gatekeeper_core.pricing.cache import FIRST_CUT, MOST, input_cost
 from gatekeeper_core.text import locale_of
 from gatekeeper_core.tokens import TokenCounter
@@ -218,8 +218,8 @@ class _GrowingRun:
 
     Args:
         start: position of its first message.
-        ledger: the books of the run, without messages yet.
-        bill: of the run; None: it gives way for lack of room alone.
+        ledger: counts its messages; empty yet.
+        bill: None: it gives way for lack of room alone.
         config: the settings.
         request: has the question, the language, and whether results are cut.
         most: tokens that it may take when the past has given way.
@@ -262,6 +262,7 @@ class _GrowingRun:
         self._offers: dict[int, tuple[tuple[Message, int], ...]] = {}  # the forms that a result may take, by place
         self._done = 0  # rounds that save nothing any more
         self._settled = self._settled_before = 0
+        self._sent: list[Message] = []  # at the call before, by place
         self.folded: list[int] = []
         self.stable = 0
 
@@ -377,8 +378,9 @@ class _GrowingRun:
         ledger, costs = self._ledger, self._ledger.measures[-1].costs
         self.stable = self._settled_before
         bill.begin_call(bill.before + self._full_tokens)
-        tokens, same = bill.before + ledger.tokens, bill.before + ledger.same_tokens
-        if same < tokens:
+        tokens, unchanged = bill.before + ledger.tokens, common_beginning(self._sent, ledger.messages)
+        same = bill.before + sum(costs[:unchanged])
+        if unchanged < len(self._sent):
             self._settle()
         while gains := self._gains(_COMPRESSED):
             newest = max(gains)
@@ -397,8 +399,7 @@ class _GrowingRun:
             else:
                 self._ask()
         bill.end_call(bill.before + ledger.tokens, same=same)
-        ledger.note()
-        self._settled_before = self._settled
+        self._sent, self._settled_before = [*ledger.messages], self._settled
 
     @property
     def _old(self) -> int:
