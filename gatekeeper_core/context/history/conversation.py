@@ -20,8 +20,14 @@ from functools import partial
 
 from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.context.history.ledger import CountedMessages
-from gatekeeper_core.context.history.rounds import Round, check_language_and_memory, read_rounds
-from gatekeeper_core.context.history.shrink import Compaction, Shrinking, Strategy
+from gatekeeper_core.context.history.rounds import (
+    Compaction,
+    Round,
+    Shrinking,
+    Strategy,
+    check_language_and_memory,
+    read_rounds,
+)
 from gatekeeper_core.context.history.summarizer import PlainSummarizer, Summarizer, check_summarizer
 from gatekeeper_core.errors import BudgetError, check_number
 from gatekeeper_core.events import COMPRESSION, COMPRESSION_STEP

@@ -1,4 +1,4 @@
-"""Rounds of tool use, and one summary message in the place of the oldest: what every compaction does.
+"""Rounds of tool use, and the engine that makes messages smaller: one summary message in the place of the oldest.
 
 ::
 
@@ -9,6 +9,9 @@
 A round is an assistant message that calls tools, with the results of its calls. It is folded whole or not at all, so a
 list that a provider accepted is accepted afterwards. The marks of a summary say what it replaces, never its text: a
 person may type the same words. It keeps the pointers of what is folded, except those that a tool made up.
+
+The engine compresses results, folds rounds, cuts texts and trims the summary. Three entries decide which messages may
+go: ``tool_loop``, ``conversation`` and ``run``.
 """
 
 from __future__ import annotations
@@ -21,25 +24,39 @@ from collections.abc import Collection, Container, Iterable, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import compress
-from typing import NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
 from gatekeeper_core.context.history.ledger import CountedMessages
 from gatekeeper_core.context.history.summarizer import (
     MAX_MODEL_INPUT_TOKENS,
-    Answer,
     PlainSummarizer,
     Summarizer,
     ask,
     check_summarizer,
     readable,
 )
+from gatekeeper_core.context.tool_results.context import ToolResults
 from gatekeeper_core.context.tool_results.pointers import COMPRESSED, defused, pointers_in
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.fences import fence
-from gatekeeper_core.messages import FOLDED, Message, checked_messages, conversation_locale, is_answer, is_summary
+from gatekeeper_core.messages import (
+    FOLDED,
+    Message,
+    checked_messages,
+    common_beginning,
+    conversation_locale,
+    is_answer,
+    is_summary,
+)
 from gatekeeper_core.text import LazyPattern, Locale
 from gatekeeper_core.token_estimate import budget_within
-from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
+from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter, count_messages
+
+Strategy = Literal["none", "summary", "aggressive", "truncate"]
+
+RESULT_FLOORS = (800, 200)
+"""Characters and tokens that a result keeps while anything else can give way. Source: ours; ten lines of a screen."""
+
 
 MAX_POINTERS = 256
 """Most pointers that a summary carries; the oldest go first. Source: ours; about 3,500 tokens of cl100k."""
@@ -83,24 +100,6 @@ class Counts(NamedTuple):
     def plus(self, other: Counts) -> Counts:
         """Return both together."""
         return Counts(*map(sum, zip(self, other, strict=True)))
-
-
-class Folding(NamedTuple):
-    """A list of messages in which a summary replaces some.
-
-    Attributes:
-        messages: the new list; what is not folded are the caller's own objects.
-        sources: position of each in the caller's list, None for the summary.
-        folded: positions that the summary replaces, earlier summaries included, ascending.
-        counts: what this call folded; ``counts_in(messages)`` counts everything the summary replaces.
-        failure: as in ``Compaction``.
-    """
-
-    messages: list[Message]
-    sources: tuple[int | None, ...]
-    folded: tuple[int, ...]
-    counts: Counts
-    failure: str = ""
 
 
 def check_locale(name: str, value: object) -> None:
@@ -188,111 +187,6 @@ def placeholder(counts: Counts, locale: Locale) -> str:
     return f"[{mark.join(compress(texts, (calls, others)))}]"
 
 
-def fold_rounds(
-    messages: Sequence[Message],
-    keep: int,
-    *,
-    summarizer: Summarizer | PlainSummarizer | None = None,
-    working_memory: Container[str] | None = None,
-    locale: Locale | None = None,
-    token_counter: TokenCounter | None = None,
-) -> Folding:
-    """Return a conversation with one summary message in place of all answered rounds but the newest.
-
-    System and user messages, answers to the user, and rounds with a call that has no result yet stay; so does what no
-    provider would accept. An earlier summary is taken up into the new one. Nothing to fold: the same messages in a new
-    list.
-
-    Args:
-        messages: the conversation.
-        keep: newest answered rounds that stay, at least 0.
-        summarizer: writes more than the placeholder. Source: specification 002-21.
-        working_memory: the ``WorkingMemory`` of the thread, or the ids that it holds: only these pointers stay. None:
-            those in results that are marked as compressed.
-        locale: language of the placeholder, ``zh`` or ``en``; defaults to that of the first user message. Source:
-            specification 002-20; English is ours.
-        token_counter: counts what a summarizer is given to read; None: ``TokenEstimator()``.
-
-    Raises:
-        ConfigError: ``keep`` is negative, or the language unknown.
-        TypeError: an argument has the wrong type.
-
-    Source: specification 002-14, 002-20, 002-25, 002-28.
-
-    >>> from gatekeeper_core.messages import ToolCall
-    >>> ask = Message("assistant", "", tool_calls=(ToolCall("a", "now", "{}"),))
-    >>> answer = Message("tool", "12:00", tool_call_id="a")
-    >>> [message.text for message in fold_rounds([Message("user", "?"), ask, answer, ask, answer], 1).messages]
-    ['?', '[1 tool call executed, latest results below]', '', '12:00']
-    """
-    check_tokens("keep", keep)
-    check_language_and_memory(locale, working_memory)
-    check_summarizer(summarizer)
-    count = checked_counter(token_counter)
-    answered = [one for one in read_rounds(messages) if one.answered]
-    locale = locale or conversation_locale(messages)
-    rounds = answered[: max(0, len(answered) - keep)]
-    ledger = CountedMessages(messages, token_counter=count, max_tokens=sys.maxsize)
-    return fold(ledger, rounds, locale=locale, working_memory=working_memory, summarizer=summarizer)
-
-
-def fold(
-    ledger: CountedMessages,
-    rounds: Sequence[Round],
-    *,
-    locale: Locale,
-    working_memory: Container[str] | None,
-    summarizer: Summarizer | PlainSummarizer | None = None,
-    others: Collection[int] = (),
-) -> Folding:
-    """Put one summary message in the place of these rounds, of messages in other places, and of earlier summaries.
-
-    It says what the summarizer writes, inside a fence, as long as that fits; else the text of earlier summaries stays.
-    """
-    messages, failure = [*ledger.messages], ""
-    earlier = [at for at, message in enumerate(messages) if is_summary(message)]
-    apart = frozenset(others).difference(earlier)
-    folded = apart.union(*(one.all_positions for one in rounds))
-    counts = Counts(len(rounds), sum(one.calls for one in rounds), len(apart))
-    gone = sorted(folded.union(earlier)) if folded else []
-    if gone:
-        summaries = [messages[at] for at in earlier]  # one that other code wrote stays as it is
-        earlier_text = [_read(one.text)[2] if any(counts_of(one)) else one.text for one in summaries]
-        pointers = our_pointers((messages[at] for at in gone), working_memory)
-        body = "\n".join(filter(None, earlier_text))
-        total = counts_in(messages).plus(counts)
-        heading, summary = placeholder(total, locale), summary_of(total, locale, pointers=pointers, body=body)
-        if reach := _reach(messages, gone):
-            summary = replace(summary, metadata={**summary.metadata, _REACH: reach})
-        ledger.drop(gone)
-        ledger.put(gone[0], summary)
-        if summarizer:
-            answer = _summarized(summarizer, [messages[at] for at in gone], ledger, locale)
-            failure = answer.failure
-            if answer.text:
-                text = _written(heading, pointers, fence(defused(answer.text, pointers), tag=_TAG))
-                ledger.put(gone[0], replace(summary, content=text))
-    sources = tuple(None if at in gone else at for at in ledger.places)
-    return Folding(ledger.sent, sources, tuple(gone), counts, failure)
-
-
-def _summarized(
-    summarizer: Summarizer | PlainSummarizer, folded: Sequence[Message], ledger: CountedMessages, locale: Locale
-) -> Answer:
-    """Return what a summarizer writes of folded messages, in the room that is left; it is not called without room."""
-    measure = ledger.measures[-1]
-    room = measure.limit - ledger.tokens
-    room = math.inf if room < 0 else room  # what stays is over the limit alone: it may be cut yet
-    max_tokens = min(_MAX_SUMMARY_TOKENS, room - measure.counter(f"\n{fence('', tag=_TAG)}"))
-    if max_tokens < 1:
-        return Answer("", "too_long")
-    limit = budget_within(measure.counter, MAX_MODEL_INPUT_TOKENS)
-    read = readable(folded, limit, token_counter=measure.counter, locale=locale)
-    previous = "\n".join(message.text for message in read if is_summary(message))
-    fresh = [message for message in read if not is_summary(message)]
-    return ask(summarizer, fresh, previous or None, int(max_tokens))
-
-
 def our_pointers(messages: Iterable[Message], working_memory: Container[str] | None = None) -> tuple[str, ...]:
     """Return the ids of the pointers in messages that open something, each once, in its last place.
 
@@ -348,3 +242,234 @@ def summary_of(counts: Counts, locale: Locale, *, pointers: Sequence[str] = (), 
     """Return a summary: a placeholder, a line of the pointers with these ids, and its body."""
     marks: dict[str, str | int] = {"synthetic": FOLDED, **dict(zip(_MARKS, counts, strict=True))}
     return Message("user", _written(placeholder(counts, locale), pointers, body), metadata=marks)
+
+
+# --- the engine
+
+
+class Compaction(NamedTuple):
+    """A conversation made smaller, and how.
+
+    Attributes:
+        messages: the new list; what was neither folded nor cut are the caller's own objects.
+        sources: position of each in the caller's list, None for the summary.
+        strategy: ``none``, ``summary`` (rounds became a summary), ``aggressive`` (nearly everything did), ``truncate``
+            (texts were compressed or cut, whatever was folded besides).
+        rounds_folded: rounds that this call folded.
+        calls_folded: tool calls in them.
+        calls_total: tool calls in the summary, earlier compactions included.
+        results_shortened: messages whose text was compressed or cut.
+        tokens_before: cost of the messages before.
+        tokens_after: cost of the messages now.
+        chars_before: their characters before; a part that is not text counts its tokens.
+        chars_after: their characters now.
+        same_beginning: messages at the start that are as they were, which a prompt cache can still use.
+        over_limit: whether what must stay alone is over a limit.
+        failure: why a summarizer's text is not in use: ``error: `` and its type, ``not_text``, ``empty``, ``too_long``;
+            "" otherwise.
+    """
+
+    messages: list[Message]
+    sources: tuple[int | None, ...]
+    strategy: Strategy
+    rounds_folded: int
+    calls_folded: int
+    calls_total: int
+    results_shortened: int
+    tokens_before: int
+    tokens_after: int
+    chars_before: int
+    chars_after: int
+    same_beginning: int
+    over_limit: bool
+    failure: str
+
+    @property
+    def prefix_changed(self) -> bool:
+        """Whether a cache of the prefix is lost from ``same_beginning`` on."""
+        return self.strategy != "none"
+
+
+class Shrinking:
+    """A list of messages on its way below its limits, and what was done to it.
+
+    Args:
+        ledger: the caller's messages with their counts; what changes is a copy, the attribute of this name.
+        locale: language of a summary, as for ``fold_rounds``, as the next two.
+        working_memory: has the pointers that stay.
+        summarizer: writes more than a placeholder.
+    """
+
+    def __init__(
+        self,
+        ledger: CountedMessages,
+        locale: Locale,
+        working_memory: Container[str] | None,
+        summarizer: Summarizer | PlainSummarizer | None = None,
+    ) -> None:
+        self._original, self.ledger = ledger, ledger.copy()
+        self.locale, self.working_memory, self._summarizer = locale, working_memory, summarizer
+        self._folded, self._counts, self._failure = list[int](), Counts(), ""
+
+    def fold(self, rounds: Sequence[Round], *, others: Collection[int] = ()) -> None:
+        """Fold rounds, messages in other places and earlier summaries into one; without the first two, nothing.
+
+        It says what the summarizer writes, inside a fence, as long as that fits; else the text of earlier summaries
+        stays. It is trimmed where this holds the limits.
+        """
+        ledger, messages, earlier = self.ledger, [*self.ledger.messages], self._summaries
+        apart = frozenset(others).difference(earlier)
+        folded = apart.union(*(one.all_positions for one in rounds))
+        if folded:
+            self._counts = Counts(len(rounds), sum(one.calls for one in rounds), len(apart))
+            self._folded = gone = sorted(folded.union(earlier))
+            summaries = [messages[at] for at in earlier]  # one that other code wrote stays as it is
+            earlier_text = [_read(one.text)[2] if any(counts_of(one)) else one.text for one in summaries]
+            pointers = our_pointers((messages[at] for at in gone), self.working_memory)
+            body = "\n".join(filter(None, earlier_text))
+            counts = counts_in(messages).plus(self._counts)
+            summary = summary_of(counts, self.locale, pointers=pointers, body=body)
+            if reach := _reach(messages, gone):
+                summary = replace(summary, metadata={**summary.metadata, _REACH: reach})
+            ledger.drop(gone)
+            ledger.put(gone[0], summary)
+            if text := self._summarized([messages[at] for at in gone]):
+                text = _written(placeholder(counts, self.locale), pointers, fence(defused(text, pointers), tag=_TAG))
+                ledger.put(gone[0], replace(summary, content=text))
+        if ledger.is_over():
+            full, failure = {place: ledger.messages[place] for place in self._summaries}, self._failure
+            self.trim()
+            if ledger.is_over():
+                self._failure = failure
+                for place, summary in full.items():
+                    ledger.put(place, summary)
+
+    def _summarized(self, folded: Sequence[Message]) -> str:
+        """Return what the summarizer writes of folded messages, in the room that is left; "" without one, or room."""
+        if self._summarizer is None:
+            return ""
+        measure = self.ledger.measures[-1]
+        room = measure.limit - self.ledger.tokens
+        room = math.inf if room < 0 else room  # what stays is over the limit alone: it may be cut yet
+        max_tokens = min(_MAX_SUMMARY_TOKENS, room - measure.counter(f"\n{fence('', tag=_TAG)}"))
+        if max_tokens < 1:
+            self._failure = "too_long"
+            return ""
+        limit = budget_within(measure.counter, MAX_MODEL_INPUT_TOKENS)
+        read = readable(folded, limit, token_counter=measure.counter, locale=self.locale)
+        previous = "\n".join(message.text for message in read if is_summary(message))
+        fresh = [message for message in read if not is_summary(message)]
+        text, self._failure = ask(self._summarizer, fresh, previous or None, int(max_tokens))
+        return text
+
+    @property
+    def _summaries(self) -> list[int]:
+        return [place for place in self.ledger.places if is_summary(self.ledger.messages[place])]
+
+    def trim(self, *, pointers: bool = True) -> None:
+        """Take from each summary its body, then as many of its oldest pointers as the limits ask for."""
+        for place in self._summaries:
+            self.ledger.put(place, without_body(self.ledger.messages[place]))
+        for place in self._summaries:
+            if pointers and self.ledger.is_over():
+                drop_pointers(self.ledger, place)
+        if self._folded and self._summarizer and not self._failure:
+            self._failure = "too_long"
+
+    def without_summary(self) -> None:
+        """Leave out every summary, where there is no room even for a placeholder."""
+        self.ledger.drop(self._summaries)
+
+    @property
+    def shortened(self) -> int:
+        """Messages whose text was compressed or cut."""
+        places = (place for place in self.ledger.places if not is_summary(self.ledger.messages[place]))
+        return sum(self.ledger.messages[place] != self._original.messages[place] for place in places)
+
+    def compaction(self, strategy: Strategy) -> Compaction:
+        """Return what became of the messages."""
+        ledger, messages = self.ledger, self._original.messages
+        sent = ledger.sent
+        return Compaction(
+            messages=sent,
+            sources=tuple(None if place in self._folded else place for place in ledger.places),
+            strategy=strategy,
+            rounds_folded=self._counts.rounds,
+            calls_folded=self._counts.calls,
+            calls_total=counts_in(sent).calls,
+            results_shortened=self.shortened,
+            tokens_before=self._original.tokens,
+            tokens_after=ledger.tokens,
+            chars_before=count_messages(messages, token_counter=len),
+            chars_after=count_messages(sent, token_counter=len),
+            same_beginning=common_beginning(messages, sent),
+            over_limit=ledger.is_over(),
+            failure=self._failure,
+        )
+
+
+def compressed(
+    ledger: CountedMessages, results: ToolResults, place: int, *, position: int, age_rounds: int
+) -> Message | None:
+    """Return the tool result in a place compressed, or None if that does not make it cost less."""
+    shorter = results.smaller(position, ledger.messages[place], age_rounds=age_rounds)
+    return shorter if shorter and any(one.cost(shorter) < one.costs[place] for one in ledger.measures) else None
+
+
+def drop_pointers(ledger: CountedMessages, place: int) -> None:
+    """Drop the oldest pointers of the summary in a place, as few as it takes, all where none will do."""
+    summary = ledger.messages[place]
+    for count in range(1, len(pointers_in(summary.text)) + 1):
+        ledger.put(place, without_pointers(summary, count))
+        if not ledger.is_over():
+            break
+
+
+def fold_rounds(
+    messages: Sequence[Message],
+    keep: int,
+    *,
+    summarizer: Summarizer | PlainSummarizer | None = None,
+    working_memory: Container[str] | None = None,
+    locale: Locale | None = None,
+    token_counter: TokenCounter | None = None,
+) -> Compaction:
+    """Return a conversation with one summary message in place of all answered rounds but the newest.
+
+    System and user messages, answers to the user, and rounds with a call that has no result yet stay; so does what no
+    provider would accept. An earlier summary is taken up into the new one. Nothing to fold: the same messages in a new
+    list.
+
+    Args:
+        messages: the conversation.
+        keep: newest answered rounds that stay, at least 0.
+        summarizer: writes more than the placeholder. Source: specification 002-21.
+        working_memory: the ``WorkingMemory`` of the thread, or the ids that it holds: only these pointers stay. None:
+            those in results that are marked as compressed.
+        locale: language of the placeholder, ``zh`` or ``en``; defaults to that of the first user message. Source:
+            specification 002-20; English is ours.
+        token_counter: counts what a summarizer is given to read; None: ``TokenEstimator()``.
+
+    Raises:
+        ConfigError: ``keep`` is negative, or the language unknown.
+        TypeError: an argument has the wrong type.
+
+    Source: specification 002-14, 002-20, 002-25, 002-28.
+
+    >>> from gatekeeper_core.messages import ToolCall
+    >>> ask = Message("assistant", "", tool_calls=(ToolCall("a", "now", "{}"),))
+    >>> answer = Message("tool", "12:00", tool_call_id="a")
+    >>> [message.text for message in fold_rounds([Message("user", "?"), ask, answer, ask, answer], 1).messages]
+    ['?', '[1 tool call executed, latest results below]', '', '12:00']
+    """
+    check_tokens("keep", keep)
+    check_language_and_memory(locale, working_memory)
+    check_summarizer(summarizer)
+    count = checked_counter(token_counter)
+    answered = [one for one in read_rounds(messages) if one.answered]
+    locale = locale or conversation_locale(messages)
+    rounds = answered[: max(0, len(answered) - keep)]
+    ledger = CountedMessages(messages, token_counter=count, max_tokens=sys.maxsize)
+    shrinking = Shrinking(ledger, locale, working_memory, summarizer)
+    shrinking.fold(rounds)
+    return shrinking.compaction("summary" if rounds else "none")

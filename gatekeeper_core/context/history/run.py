@@ -22,8 +22,17 @@ from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.call_log import CallLog, LiveIdentifiers
 from gatekeeper_core.context.history.ledger import CountedMessages
 from gatekeeper_core.context.history.request import HistoryRequest
-from gatekeeper_core.context.history.rounds import Counts, Round, our_pointers, read_rounds, summary_of, without_body
-from gatekeeper_core.context.history.shrink import RESULT_FLOORS, compressed, drop_pointers
+from gatekeeper_core.context.history.rounds import (
+    RESULT_FLOORS,
+    Counts,
+    Round,
+    compressed,
+    drop_pointers,
+    our_pointers,
+    read_rounds,
+    summary_of,
+    without_body,
+)
 from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults, memory_of
 from gatekeeper_core.context.tool_results.pointers import pointers_in
 from gatekeeper_core.errors import check_range

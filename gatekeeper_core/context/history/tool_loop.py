@@ -29,16 +29,20 @@ from typing import Any
 from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.context.history.ledger import CountedMessages
 from gatekeeper_core.context.history.rounds import (
+    RESULT_FLOORS,
+    Compaction,
     Counts,
     Round,
+    Shrinking,
+    Strategy,
     check_language_and_memory,
+    compressed,
     counts_in,
     our_pointers,
     read_rounds,
     summary_of,
     without_body,
 )
-from gatekeeper_core.context.history.shrink import RESULT_FLOORS, Compaction, Shrinking, Strategy, compressed
 from gatekeeper_core.context.history.summarizer import PlainSummarizer, Summarizer, check_summarizer
 from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults, memory_of
 from gatekeeper_core.errors import check_number, check_type
