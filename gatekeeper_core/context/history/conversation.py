@@ -172,7 +172,7 @@ class ContextCompressor:
             if summarised:
                 shrinking.trim(pointers=False)
             else:
-                shrinking.without_summary()
+                shrinking.ledger.drop(shrinking.summaries)  # no room even for a placeholder
             ledger, sent = shrinking.ledger, shrinking.ledger.messages
             places = [at for at in ledger.places if at not in parts.protected and not is_summary(sent[at])]
             places.sort(key=lambda at: sent[at].role != "tool")

@@ -211,12 +211,6 @@ def without_body(summary: Message) -> Message:
     return replace(summary, content=_written(heading, pointers, "")) if body else summary
 
 
-def without_pointers(summary: Message, count: int) -> Message:
-    """Return a summary without so many of its oldest pointers; the same object if it has none to drop."""
-    heading, pointers, body = _read(summary.text)
-    return replace(summary, content=_written(heading, pointers[count:], body)) if pointers and count else summary
-
-
 def _written(heading: str, pointers: Sequence[str], body: str) -> str:
     return "\n".join(filter(None, (heading, " ".join(f"[[wm:{one}]]" for one in pointers), body)))
 
@@ -317,7 +311,7 @@ class Shrinking:
         It says what the summarizer writes, inside a fence, as long as that fits; else the text of earlier summaries
         stays. It is trimmed where this holds the limits.
         """
-        ledger, messages, earlier = self.ledger, [*self.ledger.messages], self._summaries
+        ledger, messages, earlier = self.ledger, [*self.ledger.messages], self.summaries
         apart = frozenset(others).difference(earlier)
         folded = apart.union(*(one.all_positions for one in rounds))
         if folded:
@@ -337,7 +331,7 @@ class Shrinking:
                 text = _written(placeholder(counts, self.locale), pointers, fence(defused(text, pointers), tag=_TAG))
                 ledger.put(gone[0], replace(summary, content=text))
         if ledger.is_over():
-            full, failure = {place: ledger.messages[place] for place in self._summaries}, self._failure
+            full, failure = {place: ledger.messages[place] for place in self.summaries}, self._failure
             self.trim()
             if ledger.is_over():
                 self._failure = failure
@@ -363,22 +357,19 @@ class Shrinking:
         return text
 
     @property
-    def _summaries(self) -> list[int]:
+    def summaries(self) -> list[int]:
+        """Places of the summaries."""
         return [place for place in self.ledger.places if is_summary(self.ledger.messages[place])]
 
     def trim(self, *, pointers: bool = True) -> None:
         """Take from each summary its body, then as many of its oldest pointers as the limits ask for."""
-        for place in self._summaries:
+        for place in self.summaries:
             self.ledger.put(place, without_body(self.ledger.messages[place]))
-        for place in self._summaries:
+        for place in self.summaries:
             if pointers and self.ledger.is_over():
                 drop_pointers(self.ledger, place)
         if self._folded and self._summarizer and not self._failure:
             self._failure = "too_long"
-
-    def without_summary(self) -> None:
-        """Leave out every summary, where there is no room even for a placeholder."""
-        self.ledger.drop(self._summaries)
 
     @property
     def shortened(self) -> int:
@@ -419,8 +410,9 @@ def compressed(
 def drop_pointers(ledger: CountedMessages, place: int) -> None:
     """Drop the oldest pointers of the summary in a place, as few as it takes, all where none will do."""
     summary = ledger.messages[place]
-    for count in range(1, len(pointers_in(summary.text)) + 1):
-        ledger.put(place, without_pointers(summary, count))
+    heading, pointers, body = _read(summary.text)
+    for count in range(1, len(pointers) + 1):
+        ledger.put(place, replace(summary, content=_written(heading, pointers[count:], body)))
         if not ledger.is_over():
             break
 

@@ -33,7 +33,7 @@ from gatekeeper_core.context.history.rounds import (
     summary_of,
     without_body,
 )
-from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults, memory_of
+from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults
 from gatekeeper_core.context.tool_results.pointers import pointers_in
 from gatekeeper_core.errors import check_range
 from gatekeeper_core.messages import Message, common_beginning, with_text
@@ -88,7 +88,7 @@ class RunConfig:
     def memory(self) -> Container[str] | None:
         """The ids of the thread's working memory, that of the compressor."""
         memory = getattr(self.compress_result, "working_memory", None)
-        return memory if isinstance(memory, Container) else memory_of(self.compress_result)
+        return memory if isinstance(memory, Container) else None
 
 
 class ShrunkRun(NamedTuple):
