@@ -23,7 +23,6 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Container, Sequence
-from itertools import accumulate
 from typing import Any
 
 from gatekeeper_core.arguments import with_suggestions
@@ -31,17 +30,12 @@ from gatekeeper_core.context.history.ledger import CountedMessages
 from gatekeeper_core.context.history.rounds import (
     RESULT_FLOORS,
     Compaction,
-    Counts,
     Round,
     Shrinking,
     Strategy,
     check_language_and_memory,
     compressed,
-    counts_in,
-    our_pointers,
     read_rounds,
-    summary_of,
-    without_body,
 )
 from gatekeeper_core.context.history.summarizer import PlainSummarizer, Summarizer, check_summarizer
 from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults, memory_of
@@ -140,20 +134,14 @@ def compact_in_place(messages: list[Message], **arguments: Any) -> Compaction:
 
 def _to_fold(rounds: Sequence[Round], shrinking: Shrinking, share: float) -> Sequence[Round]:
     """Return the fewest of the oldest rounds that reach a share of the limits, or all, or none where none saves."""
-    ledger = shrinking.ledger
-    messages = ledger.messages
-    earlier = [without_body(message) for message in messages if is_summary(message)]
-    folded = (messages[at] for one in rounds for at in one.all_positions)
-    written = summary_of(
-        counts_in(earlier).plus(Counts(len(rounds), sum(one.calls for one in rounds))),
-        shrinking.locale,
-        pointers=our_pointers([*earlier, *folded], shrinking.working_memory),
-    )
-    needed = 0
-    saves = False
-    for measure in ledger.measures:
-        costs = measure.cost(written) - sum(map(measure.cost, earlier))
-        saved = list(accumulate(measure.cost_of(one.all_positions) for one in rounds))
-        saves = saves or saved[-1] > costs
-        needed = max(needed, bisect_left(saved, measure.excess(share) + costs) + 1)
-    return rounds[:needed] if saves else ()
+    before = shrinking.ledger
+
+    def folded(count: int) -> CountedMessages:
+        trial = Shrinking(before, shrinking.locale, shrinking.working_memory)
+        trial.fold(rounds[:count])
+        trial.trim(pointers=False)
+        return trial.ledger
+
+    fewer = bisect_left(range(1, len(rounds)), True, key=lambda count: not folded(count).is_over(share))
+    pairs = zip(before.measures, folded(len(rounds)).measures, strict=True)
+    return rounds[: fewer + 1] if any(new.total < old.total for old, new in pairs) else ()
