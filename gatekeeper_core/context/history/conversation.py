@@ -25,10 +25,10 @@ from gatekeeper_core.context.history.rounds import (
     Round,
     Shrinking,
     Strategy,
-    check_language_and_memory,
+    check_summary_settings,
     read_rounds,
 )
-from gatekeeper_core.context.history.summarizer import PlainSummarizer, Summarizer, check_summarizer
+from gatekeeper_core.context.history.summarizer import PlainSummarizer, Summarizer
 from gatekeeper_core.errors import BudgetError, check_number
 from gatekeeper_core.events import COMPRESSION, COMPRESSION_STEP
 from gatekeeper_core.messages import Message, conversation_locale, is_summary
@@ -85,8 +85,7 @@ class ContextCompressor:
         check_number("headroom", headroom, low=0, high=1)
         self._max_tokens, self._headroom = max_tokens, headroom
         self._keep_recent, self._aggressive_keep = keep_recent, aggressive_keep
-        check_language_and_memory(locale, working_memory)
-        check_summarizer(summarizer)
+        check_summary_settings(locale, working_memory, summarizer)
         self._summarizer, self._working_memory, self._locale = summarizer, working_memory, locale
         self._count = checked_counter(token_counter)
         self._limit = budget_within(self._count, max_tokens)

@@ -24,8 +24,6 @@ _MEDIA_NAMES: dict[Locale, Mapping[MediaKind, str]] = {
 class Measure:
     """Costs of each message of a list in one measure, and the limit for their sum."""
 
-    __slots__ = ("costs", "counter", "limit", "total")
-
     def __init__(self, counter: TokenCounter, limit: float, costs: Iterable[int] = ()) -> None:
         self.counter = counter
         self.limit = limit
@@ -56,8 +54,6 @@ class CountedMessages:
     The last of its measures is tokens; characters come before where they have a limit. In both, a part that is not text
     counts its tokens. A message that is dropped keeps its place, one of ``gone``, and costs nothing any more.
     """
-
-    __slots__ = ("gone", "measures", "messages")
 
     def __init__(
         self, messages: Sequence[Message], *, token_counter: TokenCounter, max_tokens: int, max_chars: float = math.inf

@@ -100,7 +100,12 @@ def read_history(
     question = "" if request.all_past else query  # no turn holds ""
     read = normalized(messages, notes=notes, summaries=summaries, stop=stop)
     conversation = split_current_turn(read, query=question)
-    if covering := _covering_current(messages, summaries, conversation.current):
+    start = conversation.current.start if conversation.current else 0
+
+    def questions_from(at: int) -> int:
+        return sum(one.role == "user" and not is_summary(one) for one in messages[at:start])
+
+    if covering := [at for at in summaries if at < start and reach_of(messages[at]) > questions_from(at)]:
         notes = tuple(sorted({*notes, *covering}))
         read = normalized(messages, notes=notes, summaries=summaries, stop=stop)
         conversation = split_current_turn(read, query=question)
@@ -155,12 +160,12 @@ def normalized(
     Before the first question a note or summary opens a turn where an answer follows, so that this is not lost; later it
     stays within the turn that it was written into.
     """
-    others = frozenset((*notes, *summaries))
+    others, emptied = frozenset((*notes, *summaries)), frozenset(notes)
     if not others and not stop:
         return messages
     changed = [*[_EMPTY_SYSTEM] * stop, *messages[stop:]]
     first = next((at for at, one in enumerate(changed) if one.role == "user" and at not in others), len(messages))
-    emptied, after = frozenset(notes), "user"  # the role of the next message that is not a system message
+    after = "user"  # the role of the next message that is not a system message
     for at in range(len(messages) - 1, -1, -1):
         role = messages[at].role
         opens = at < first and role == "user" and after != "user"
@@ -171,14 +176,3 @@ def normalized(
         if at < first and role != "system":
             after = role
     return tuple(changed)
-
-
-def _covering_current(messages: tuple[Message, ...], summaries: Collection[int], current: Turn | None) -> list[int]:
-    """Return which summaries before the current turn cover rounds of it, too."""
-    covering, questions, after = [], 0, current.start if current else 0
-    for at in sorted((at for at in summaries if at < after), reverse=True):
-        questions += sum(one.role == "user" and not is_summary(one) for one in messages[at:after])
-        after = at
-        if reach_of(messages[at]) > questions:
-            covering.append(at)
-    return covering

@@ -108,12 +108,13 @@ def check_locale(name: str, value: object) -> None:
         raise ConfigError(f'{name} must be "zh", "en" or None, got {value!r}')
 
 
-def check_language_and_memory(locale: object, working_memory: object) -> None:
-    """Check the two settings that every summary has; else raise ConfigError or TypeError."""
+def check_summary_settings(locale: object, working_memory: object, summarizer: object) -> None:
+    """Check the settings that every summary has; else raise ConfigError or TypeError."""
     check_locale("locale", locale)
     holds_ids = isinstance(working_memory, Container) and not isinstance(working_memory, (str, bytes))
     if working_memory is not None and not holds_ids:
         raise TypeError(f"working_memory must be a WorkingMemory, got {type(working_memory).__name__}")
+    check_summarizer(summarizer)
 
 
 def read_rounds(messages: Sequence[Message]) -> tuple[Round, ...]:
@@ -455,8 +456,7 @@ def fold_rounds(
     ['?', '[1 tool call executed, latest results below]', '', '12:00']
     """
     check_tokens("keep", keep)
-    check_language_and_memory(locale, working_memory)
-    check_summarizer(summarizer)
+    check_summary_settings(locale, working_memory, summarizer)
     count = checked_counter(token_counter)
     answered = [one for one in read_rounds(messages) if one.answered]
     locale = locale or conversation_locale(messages)

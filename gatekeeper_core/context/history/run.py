@@ -230,7 +230,7 @@ class _GrowingRun:
         ledger: counts its messages; empty yet.
         bill: None: it gives way for lack of room alone.
         config: the settings.
-        request: has the question, the language, and whether results are cut.
+        request: as for :func:`shrink_run`.
         most: tokens that it may take when the past has given way.
 
     Attributes:
@@ -278,7 +278,7 @@ class _GrowingRun:
     def is_beginning_of(self, run: Sequence[Message], rounds: Sequence[Round]) -> bool:
         """Return whether these messages are the first of a run, and its answered rounds among them the same."""
         count = len(self.run)
-        return list(run[:count]) == self.run and [one for one in rounds if one.positions[-1] < count] == self._rounds
+        return [*run[:count]] == self.run and [one for one in rounds if one.positions[-1] < count] == self._rounds
 
     def add(self, message: Message, tokens: int, ended: Round | None) -> None:
         """Add a message, and let rounds give way; ``ended`` is the round that it answers."""

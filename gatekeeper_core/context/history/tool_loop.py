@@ -33,11 +33,11 @@ from gatekeeper_core.context.history.rounds import (
     Round,
     Shrinking,
     Strategy,
-    check_language_and_memory,
+    check_summary_settings,
     compressed,
     read_rounds,
 )
-from gatekeeper_core.context.history.summarizer import PlainSummarizer, Summarizer, check_summarizer
+from gatekeeper_core.context.history.summarizer import PlainSummarizer, Summarizer
 from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults, memory_of
 from gatekeeper_core.errors import check_number, check_type
 from gatekeeper_core.messages import Message, conversation_locale, is_summary
@@ -86,8 +86,7 @@ def compact_messages(
     if compress_result is not None and not callable(compress_result):
         raise TypeError(f"compress_result must be callable, got {type(compress_result).__name__}")
     working_memory = memory_of(compress_result) if working_memory is None else working_memory
-    check_language_and_memory(locale, working_memory)
-    check_summarizer(summarizer)
+    check_summary_settings(locale, working_memory, summarizer)
     count = checked_counter(token_counter)
     limit = budget_within(count, max_tokens)
     counted = CountedMessages(messages, token_counter=count, max_tokens=limit, max_chars=max_chars)
