@@ -322,7 +322,7 @@ class Shrinking:
             earlier_text = [_read(one.text)[2] if any(counts_of(one)) else one.text for one in summaries]
             pointers = our_pointers((messages[at] for at in gone), self.working_memory)
             body = "\n".join(filter(None, earlier_text))
-            counts = counts_in(messages).plus(self._counts)
+            counts = counts_in(summaries).plus(self._counts)
             summary = summary_of(counts, self.locale, pointers=pointers, body=body)
             if reach := _reach(messages, gone):
                 summary = replace(summary, metadata={**summary.metadata, _REACH: reach})
@@ -364,9 +364,10 @@ class Shrinking:
 
     def trim(self, *, pointers: bool = True) -> None:
         """Take from each summary its body, then as many of its oldest pointers as the limits ask for."""
-        for place in self.summaries:
+        places = self.summaries
+        for place in places:
             self.ledger.put(place, without_body(self.ledger.messages[place]))
-        for place in self.summaries:
+        for place in places:
             if pointers and self.ledger.is_over():
                 drop_pointers(self.ledger, place)
         if self._folded and self._summarizer and not self._failure:
