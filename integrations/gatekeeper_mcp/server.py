@@ -17,6 +17,7 @@ from gatekeeper_core import __version__
 from gatekeeper_core.arguments import needs_extra
 from gatekeeper_core.context.history.reading import read_history
 from gatekeeper_core.context.history.recall import NOTHING_EARLIER, RECALL_BUDGET_TOKENS, RECALL_TOOL_NAME, recall_turns
+from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.errors import GatekeeperError
 from gatekeeper_core.fences import fence, spoilt
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
@@ -89,7 +90,7 @@ class ChatTools:
             raise ToolError(str(error)) from error
         if not messages:
             raise ToolError(f"no chat {name!a:.80}: pass a chat id from search_chats")
-        past = read_history(messages, all_past=True).past
+        past = read_history(messages, HistoryRequest(all_past=True)).past
         with self._lock:
             gatekeeper = self._gatekeeper_of(name)
             gatekeeper.sync(past)

@@ -11,6 +11,7 @@ from threading import Lock
 from traceback import walk_tb
 
 from gatekeeper_core.context.history.reading import read_history
+from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.errors import MessageFormatError
@@ -63,7 +64,7 @@ class LiveThread:
 
     def past(self) -> tuple[Turn, ...]:
         """Return the past turns, by the ids that the view has for them."""
-        return read_history(self.native.messages, notes=self.native.settings).past
+        return read_history(self.native.messages, HistoryRequest(notes=self.native.settings)).past
 
 
 @dataclass(frozen=True, slots=True)

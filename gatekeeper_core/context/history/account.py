@@ -49,16 +49,11 @@ class Costs:
     """The tokens of the parts of a conversation, and the view of a choice.
 
     Attributes:
-        history: the conversation.
-        config: the settings.
         request: what is sent beside the messages, with the question of the history.
         prices: of the model, where the thread has an account.
         kept: values of the thread from earlier calls.
-        fixed: sent by the caller in addition.
-        past: each past turn.
-        always: the head and notes.
-        pinned: pinned messages of past turns.
-        question: the messages of the user in the current turn.
+        fixed, always, past, pinned, question: tokens of what the caller sends in addition, of the head and notes, of
+            each past turn, of pinned messages in past turns, and of the user's messages in the current turn.
         room_at_start: the room for the past when the current turn began.
         run_start: position of the first message of the run.
         run_stable: see ``ShrunkRun.stable``.

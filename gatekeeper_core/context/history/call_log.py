@@ -121,10 +121,9 @@ class CallLog:
         if identifiers:
             texts = [message.text[:READ_CHARS] for message in messages]
             texts += [text.replace("\\n", "\n") for call in calls for text in call]
+            read = ["\n".join(texts), *(result.text for result in results)]
+            found = dict.fromkeys(each for text in read for each in identifiers_in(text[:READ_CHARS]))
             earlier = "\n".join((*self._lines, *lines))
-            found = dict.fromkeys(identifiers_in("\n".join(texts)[:READ_CHARS]))
-            for result in results:
-                found.update(dict.fromkeys(identifiers_in(result.text[:READ_CHARS])))
             lines += _wrapped(islice((each for each in found if each not in earlier), identifiers))
         self._lines += lines
         self._tokens += [self._counter(line) + 1 for line in lines]

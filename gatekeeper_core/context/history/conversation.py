@@ -20,9 +20,15 @@ from functools import partial
 
 from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.context.history.ledger import CountedMessages
-from gatekeeper_core.context.history.rounds import Round, check_language_and_memory, read_rounds
-from gatekeeper_core.context.history.shrink import Compaction, Shrinking, Strategy
-from gatekeeper_core.context.history.summarizer import PlainSummarizer, Summarizer, check_summarizer
+from gatekeeper_core.context.history.rounds import (
+    Compaction,
+    Round,
+    Shrinking,
+    Strategy,
+    check_summary_settings,
+    read_rounds,
+)
+from gatekeeper_core.context.history.summarizer import PlainSummarizer, Summarizer
 from gatekeeper_core.errors import BudgetError, check_number
 from gatekeeper_core.events import COMPRESSION, COMPRESSION_STEP
 from gatekeeper_core.messages import Message, conversation_locale, is_summary
@@ -79,8 +85,7 @@ class ContextCompressor:
         check_number("headroom", headroom, low=0, high=1)
         self._max_tokens, self._headroom = max_tokens, headroom
         self._keep_recent, self._aggressive_keep = keep_recent, aggressive_keep
-        check_language_and_memory(locale, working_memory)
-        check_summarizer(summarizer)
+        check_summary_settings(locale, working_memory, summarizer)
         self._summarizer, self._working_memory, self._locale = summarizer, working_memory, locale
         self._count = checked_counter(token_counter)
         self._limit = budget_within(self._count, max_tokens)
@@ -108,7 +113,7 @@ class ContextCompressor:
         with stage(COMPRESSION) as seen:
             ledger = CountedMessages(messages, token_counter=self._count, max_tokens=self._limit)
             locale = self._locale or conversation_locale(messages)
-            begin = partial(Shrinking, messages, ledger, locale, self._working_memory)
+            begin = partial(Shrinking, ledger, locale, self._working_memory)
             compaction = self._compressed(ledger, begin) if ledger.is_over() else begin().compaction("none")
             before, after = compaction.tokens_before, compaction.tokens_after
             seen.tell(  # source: specification 003-54
@@ -143,7 +148,7 @@ class ContextCompressor:
             stays = ledger.tokens - parts.cost_of(rounds, others)
             if not (rounds or others) or stays > self._limit:
                 continue  # no summary can help: the summarizer is not called for nothing
-            shrinking = begin(summarizer=self._summarizer)
+            shrinking = begin(self._summarizer)
             shrinking.fold(rounds, others=others)
             tell(COMPRESSION_STEP, strategy=strategy, tokens=shrinking.ledger.tokens)
             if not shrinking.ledger.is_over():
@@ -166,15 +171,16 @@ class ContextCompressor:
             if summarised:
                 shrinking.trim(pointers=False)
             else:
-                shrinking.without_summary()
-            sent, sources = shrinking.ledger.messages, shrinking.ledger.sources
-            places = [at for at, one in enumerate(sent) if sources[at] not in parts.protected and not is_summary(one)]
-            shrinking.cut(sorted(places, key=lambda at: sent[at].role != "tool"), floors=(0, floor))
+                shrinking.ledger.drop(shrinking.summaries)  # no room even for a placeholder
+            ledger, sent = shrinking.ledger, shrinking.ledger.messages
+            places = [at for at in ledger.places if at not in parts.protected and not is_summary(sent[at])]
+            places.sort(key=lambda at: sent[at].role != "tool")
+            ledger.cut(places, locale=shrinking.locale, floors=(0, floor))
             shrinking.trim()
-            if not shrinking.ledger.is_over():
+            if not ledger.is_over():
                 break
         else:
-            shrinking.cut(place for place, at in enumerate(shrinking.ledger.sources) if at == parts.newest)
+            ledger.cut([] if parts.newest is None else [parts.newest], locale=shrinking.locale)
         return shrinking.compaction("truncate")
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 
 from gatekeeper_core.messages import MediaKind, MediaPart, Message, TextPart, with_text
@@ -23,8 +23,6 @@ _MEDIA_NAMES: dict[Locale, Mapping[MediaKind, str]] = {
 
 class Measure:
     """Costs of each message of a list in one measure, and the limit for their sum."""
-
-    __slots__ = ("costs", "counter", "limit", "total")
 
     def __init__(self, counter: TokenCounter, limit: float, costs: Iterable[int] = ()) -> None:
         self.counter = counter
@@ -54,17 +52,14 @@ class CountedMessages:
     """A list of messages with its counts: each message is counted once, and again only when it changes.
 
     The last of its measures is tokens; characters come before where they have a limit. In both, a part that is not text
-    counts its tokens.
+    counts its tokens. A message that is dropped keeps its place, one of ``gone``, and costs nothing any more.
     """
-
-    __slots__ = ("_changed", "measures", "messages", "sources")
 
     def __init__(
         self, messages: Sequence[Message], *, token_counter: TokenCounter, max_tokens: int, max_chars: float = math.inf
     ) -> None:
         self.messages = list(messages)
-        self.sources: list[int | None] = [*range(len(self.messages))]
-        self.note()
+        self.gone: set[int] = set()
         limits: tuple[tuple[TokenCounter, float], ...] = ((len, max_chars), (token_counter, max_tokens))
         self.measures = tuple(
             Measure(counter, limit, [count_message(message, token_counter=counter) for message in self.messages])
@@ -72,28 +67,36 @@ class CountedMessages:
             if limit < math.inf
         )
 
+    def copy(self) -> CountedMessages:
+        """Return the same counts, to be changed apart."""
+        other = copy(self)
+        other.messages, other.gone = [*self.messages], {*self.gone}
+        other.measures = tuple(Measure(one.counter, one.limit, one.costs) for one in self.measures)
+        return other
+
+    @property
+    def places(self) -> list[int]:
+        """Places of the messages that are not dropped."""
+        return [place for place in range(len(self.messages)) if place not in self.gone]
+
+    @property
+    def sent(self) -> list[Message]:
+        """The messages that are not dropped."""
+        return [self.messages[place] for place in self.places]
+
     @property
     def tokens(self) -> int:
         """Tokens of all messages."""
         return self.measures[-1].total
-
-    @property
-    def same_tokens(self) -> int:
-        """Tokens of the messages before the first one that changed since ``note``."""
-        return self.tokens - sum(self.measures[-1].costs[self._changed :])
-
-    def note(self) -> None:
-        """Take the messages as they are for unchanged."""
-        self._changed = sys.maxsize
 
     def is_over(self, share: float = 1.0) -> bool:
         """Return whether one of the totals is over this share of its limit."""
         return any(measure.excess(share) for measure in self.measures)
 
     def put(self, place: int, message: Message) -> None:
-        """Put a message in the place of another."""
+        """Put a message in the place of another, which may be one that was dropped."""
         self.messages[place] = message
-        self._changed = min(self._changed, place)
+        self.gone.discard(place)
         for measure in self.measures:
             measure.put(place, measure.cost(message))
 
@@ -104,26 +107,22 @@ class CountedMessages:
         self.measures[-1].total += tokens
 
     def drop(self, places: Iterable[int]) -> None:
-        """Take messages off the books: they keep their places, and cost nothing any more."""
+        """Take messages off the books."""
         for place in places:
-            self._changed = min(self._changed, place)
+            self.gone.add(place)
             for measure in self.measures:
                 measure.put(place, 0)
 
-    def folded(self, messages: Sequence[Message], sources: Sequence[int | None]) -> CountedMessages:
-        """Return the counts of a new list: ``sources`` has the place of each message here, None for a new one."""
-        other = CountedMessages.__new__(CountedMessages)
-        other.messages = list(messages)
-        other.note()
-        other.sources = [None if at is None else self.sources[at] for at in sources]
-        pairs = list(zip(sources, messages, strict=True))
-        other.measures = tuple(
-            Measure(
-                one.counter, one.limit, [one.cost(message) if at is None else one.costs[at] for at, message in pairs]
-            )
-            for one in self.measures
-        )
-        return other
+    def cut(self, places: Iterable[int], *, locale: Locale, share: float = 1.0, floors: Sequence[int] = (0, 0)) -> None:
+        """Cut the texts in these places, one after another, until the totals are within a share of the limits.
+
+        ``floors`` are the characters and tokens that a message is not cut below.
+        """
+        for place in places:
+            for measure, floor in zip(self.measures, floors[-len(self.measures) :], strict=True):
+                excess, cost = measure.excess(share), measure.costs[place]
+                if excess and cost > floor:
+                    self.put(place, cut(self.messages[place], max(floor, cost - excess), measure, locale=locale))
 
 
 def cut(message: Message, budget: int, measure: Measure, *, locale: Locale) -> Message:

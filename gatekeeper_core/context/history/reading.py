@@ -22,6 +22,7 @@ from operator import attrgetter
 from typing import NamedTuple
 
 from gatekeeper_core.context.history.pins import beginning_of
+from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.rounds import reach_of
 from gatekeeper_core.messages import (
     COMPACTED,
@@ -75,35 +76,36 @@ class History(NamedTuple):
 
 def read_history(
     messages: Sequence[Message],
+    request: HistoryRequest | None = None,
     *,
-    query: str | None = None,
-    notes: Collection[int] = (),
     pinned: Collection[int] = (),
     exclude: Collection[int] = (),
-    all_past: bool = False,
-    provider_messages: int = 0,
 ) -> History:
-    """Return the parts of a conversation; arguments and errors as for :func:`select_history`.
+    """Return the parts of a conversation; pins, exclusions and errors as for :func:`select_history`.
 
-    With ``all_past`` every turn is past, even if the last one holds the question: the caller asks it elsewhere. Without
-    a query and a user message, everything counts as the current turn. ``notes`` are positions of user or system
-    messages that are always sent, belong to no turn and do not count as questions. Nor does a summary of folded
-    messages: it stays in its turn, or in the head before the first question; if it also covers rounds of the current
-    turn, it is a note. The head begins with what the provider stores, ``provider_messages`` messages or its own
-    compaction, up to the next question. The current turn cannot be excluded.
+    Without a query and a user message, everything counts as the current turn. The ``notes`` of the request are user or
+    system messages that belong to no turn. A summary of folded messages is no question either: it stays in its turn, or
+    in the head before the first question; if it also covers rounds of the current turn, it is a note. The head begins
+    with what the provider stores, or its own compaction, up to the next question. The current turn cannot be excluded.
     """
-    messages = checked_messages(messages)
-    stop = free = provider_messages
+    messages, request = checked_messages(messages), request or HistoryRequest()
+    query, stop = request.query, request.provider_messages
+    free = stop
     compacted = [at for at, one in enumerate(messages) if COMPACTED in one.metadata]
-    if compacted and compacted[-1] >= provider_messages:
+    if compacted and compacted[-1] >= stop:
         free, stop = compacted[-1], compacted[-1] + 1
         stop = next((at for at in range(stop, len(messages)) if turn_role(messages[at]) == "user"), stop)
-    notes = tuple(sorted({at for at in notes if at >= stop}))
+    notes = tuple(sorted({at for at in request.notes if at >= stop}))
     summaries = tuple(at for at, one in enumerate(messages) if at >= stop and is_summary(one))
-    question = "" if all_past else query  # no turn holds ""
+    question = "" if request.all_past else query  # no turn holds ""
     read = normalized(messages, notes=notes, summaries=summaries, stop=stop)
     conversation = split_current_turn(read, query=question)
-    if covering := _covering_current(messages, summaries, conversation.current):
+    start = conversation.current.start if conversation.current else 0
+
+    def questions_from(at: int) -> int:
+        return sum(one.role == "user" and not is_summary(one) for one in messages[at:start])
+
+    if covering := [at for at in summaries if at < start and reach_of(messages[at]) > questions_from(at)]:
         notes = tuple(sorted({*notes, *covering}))
         read = normalized(messages, notes=notes, summaries=summaries, stop=stop)
         conversation = split_current_turn(read, query=question)
@@ -158,12 +160,12 @@ def normalized(
     Before the first question a note or summary opens a turn where an answer follows, so that this is not lost; later it
     stays within the turn that it was written into.
     """
-    others = frozenset((*notes, *summaries))
+    others, emptied = frozenset((*notes, *summaries)), frozenset(notes)
     if not others and not stop:
         return messages
     changed = [*[_EMPTY_SYSTEM] * stop, *messages[stop:]]
     first = next((at for at, one in enumerate(changed) if one.role == "user" and at not in others), len(messages))
-    emptied, after = frozenset(notes), "user"  # the role of the next message that is not a system message
+    after = "user"  # the role of the next message that is not a system message
     for at in range(len(messages) - 1, -1, -1):
         role = messages[at].role
         opens = at < first and role == "user" and after != "user"
@@ -174,14 +176,3 @@ def normalized(
         if at < first and role != "system":
             after = role
     return tuple(changed)
-
-
-def _covering_current(messages: tuple[Message, ...], summaries: Collection[int], current: Turn | None) -> list[int]:
-    """Return which summaries before the current turn cover rounds of it, too."""
-    covering, questions, after = [], 0, current.start if current else 0
-    for at in sorted((at for at in summaries if at < after), reverse=True):
-        questions += sum(one.role == "user" and not is_summary(one) for one in messages[at:after])
-        after = at
-        if reach_of(messages[at]) > questions:
-            covering.append(at)
-    return covering

@@ -152,16 +152,13 @@ _TAG = "earlier_turns"
 
 
 def render_recalled(turns: Sequence[int], past: Sequence[Turn], selection: Selection | None, *, question: str) -> str:
-    """Return past turns as a block for the user's message, before the question, which tells the language.
-
-    A turn that the selection has not cut is quoted in full.
-    """
+    """Return past turns as a block for the user's message; one that the selection has not cut is quoted in full."""
     cut = {turn.turn_id: turn for turn in selection.turns if turn.trimmed} if selection else {}
     return recalled_block({turn: turn_text(past[turn], cut.get(turn)) for turn in turns}, question=question)
 
 
 def recalled_block(texts: Mapping[int, str], *, question: str) -> str:
-    """Return the texts of past turns under a heading, in the language of the question."""
+    """Return the texts of past turns under a heading, in the language of the question, which follows them."""
     return f"{_HEADINGS[locale_of([question])]}\n{fenced_turns(texts)}"
 
 

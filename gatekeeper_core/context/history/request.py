@@ -43,9 +43,9 @@ class HistoryRequest:
         overhead: the part of ``fixed_tokens`` that may move or change.
         window_tokens: context window of the model, where no budget is set; None: unknown.
         prices: prices of the model; default to those of the settings, else ``UNKNOWN``.
-        notes: positions of messages that are always kept and do not count as questions; see ``read_history``.
+        notes: positions of messages that are always kept and do not count as questions.
         all_past: whether every turn is past, even if the last one holds the query: the caller sends it separately.
-        provider_messages: number of messages at the beginning that the provider stores; see ``read_history``.
+        provider_messages: number of messages at the beginning that the provider stores.
         window_from: with the strategy ``window`` the position of the first message that may be kept.
         can_recall: whether earlier turns may be sent inside the question: False if the caller rewrites it.
         locale: language of the placeholder of folded rounds; None: that of the question.

@@ -1,4 +1,4 @@
-"""Rounds of tool use, and one summary message in the place of the oldest: what every compaction does.
+"""Rounds of tool use, and the engine that makes messages smaller: one summary message in the place of the oldest.
 
 ::
 
@@ -9,19 +9,24 @@
 A round is an assistant message that calls tools, with the results of its calls. It is folded whole or not at all, so a
 list that a provider accepted is accepted afterwards. The marks of a summary say what it replaces, never its text: a
 person may type the same words. It keeps the pointers of what is folded, except those that a tool made up.
+
+The engine compresses results, folds rounds, cuts texts and trims the summary. Three entries decide which messages may
+go: ``tool_loop``, ``conversation`` and ``run``.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Container, Iterable, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import compress
-from typing import NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 
+from gatekeeper_core.context.history.ledger import CountedMessages
 from gatekeeper_core.context.history.summarizer import (
     MAX_MODEL_INPUT_TOKENS,
     PlainSummarizer,
@@ -30,13 +35,28 @@ from gatekeeper_core.context.history.summarizer import (
     check_summarizer,
     readable,
 )
+from gatekeeper_core.context.tool_results.context import ToolResults
 from gatekeeper_core.context.tool_results.pointers import COMPRESSED, defused, pointers_in
 from gatekeeper_core.errors import ConfigError
 from gatekeeper_core.fences import fence
-from gatekeeper_core.messages import FOLDED, Message, checked_messages, conversation_locale, is_answer, is_summary
+from gatekeeper_core.messages import (
+    FOLDED,
+    Message,
+    checked_messages,
+    common_beginning,
+    conversation_locale,
+    is_answer,
+    is_summary,
+)
 from gatekeeper_core.text import LazyPattern, Locale
 from gatekeeper_core.token_estimate import budget_within
-from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
+from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter, count_messages
+
+Strategy = Literal["none", "summary", "aggressive", "truncate"]
+
+RESULT_FLOORS = (800, 200)
+"""Characters and tokens that a result keeps while anything else can give way. Source: ours; ten lines of a screen."""
+
 
 MAX_POINTERS = 256
 """Most pointers that a summary carries; the oldest go first. Source: ours; about 3,500 tokens of cl100k."""
@@ -82,36 +102,19 @@ class Counts(NamedTuple):
         return Counts(*map(sum, zip(self, other, strict=True)))
 
 
-class Folding(NamedTuple):
-    """A list of messages in which a summary replaces some.
-
-    Attributes:
-        messages: the new list; what is not folded are the caller's own objects.
-        sources: position of each in the caller's list, None for the summary.
-        folded: positions that the summary replaces, earlier summaries included, ascending.
-        counts: what this call folded; ``counts_in(messages)`` counts everything the summary replaces.
-        failure: as in ``Compaction``.
-    """
-
-    messages: list[Message]
-    sources: tuple[int | None, ...]
-    folded: tuple[int, ...]
-    counts: Counts
-    failure: str = ""
-
-
 def check_locale(name: str, value: object) -> None:
     """Check a language, ``zh``, ``en`` or None for that of the messages; else raise ConfigError."""
     if value is not None and value not in get_args(Locale):
         raise ConfigError(f'{name} must be "zh", "en" or None, got {value!r}')
 
 
-def check_language_and_memory(locale: object, working_memory: object) -> None:
-    """Check the two settings that every summary has; else raise ConfigError or TypeError."""
+def check_summary_settings(locale: object, working_memory: object, summarizer: object) -> None:
+    """Check the settings that every summary has; else raise ConfigError or TypeError."""
     check_locale("locale", locale)
     holds_ids = isinstance(working_memory, Container) and not isinstance(working_memory, (str, bytes))
     if working_memory is not None and not holds_ids:
         raise TypeError(f"working_memory must be a WorkingMemory, got {type(working_memory).__name__}")
+    check_summarizer(summarizer)
 
 
 def read_rounds(messages: Sequence[Message]) -> tuple[Round, ...]:
@@ -185,6 +188,237 @@ def placeholder(counts: Counts, locale: Locale) -> str:
     return f"[{mark.join(compress(texts, (calls, others)))}]"
 
 
+def our_pointers(messages: Iterable[Message], working_memory: Container[str] | None = None) -> tuple[str, ...]:
+    """Return the ids of the pointers in messages that open something, each once, in its last place.
+
+    A tool can write anything, also what reads as a pointer. With a working memory those count that it holds, wherever
+    they stand; without one those in results that were compressed, and on the line of pointers of an earlier summary. Of
+    more than ``MAX_POINTERS`` the last.
+    """
+    found: list[str] = []
+    for message in messages:
+        if working_memory is not None:
+            found += [pointer for pointer in pointers_in(message.text) if pointer in working_memory]
+        elif is_summary(message):
+            found += _read(message.text)[1]
+        elif message.metadata.get(COMPRESSED):
+            found += pointers_in(message.text)
+    return tuple(dict.fromkeys(reversed(found)))[:MAX_POINTERS][::-1]
+
+
+def without_body(summary: Message) -> Message:
+    """Return a summary without its body: its placeholder and its pointers."""
+    heading, pointers, body = _read(summary.text)
+    return replace(summary, content=_written(heading, pointers, "")) if body else summary
+
+
+def _written(heading: str, pointers: Sequence[str], body: str) -> str:
+    return "\n".join(filter(None, (heading, " ".join(f"[[wm:{one}]]" for one in pointers), body)))
+
+
+def _read(text: str) -> tuple[str, tuple[str, ...], str]:
+    """Return the placeholder of a summary, the ids on the line of its pointers, and its body."""
+    heading, _, rest = text.partition("\n")
+    line, _, body = rest.partition("\n")
+    return (heading, pointers_in(line), body) if _POINTERS.fullmatch(line) else (heading, (), rest)
+
+
+def _reach(messages: Sequence[Message], gone: Sequence[int]) -> int:
+    """Return how many user messages behind a summary precede the last message that it replaces."""
+    users = [at for at, message in enumerate(messages) if message.role == "user" and not is_summary(message)]
+    last = gone[-1]
+    for at in gone:
+        if is_summary(messages[at]) and (reach := reach_of(messages[at])):
+            last = max(last, *users[bisect_left(users, at) :][:reach][-1:], at)
+    return sum(1 for at in users if gone[0] < at <= last and at not in gone)
+
+
+def summary_of(counts: Counts, locale: Locale, *, pointers: Sequence[str] = (), body: str = "") -> Message:
+    """Return a summary: a placeholder, a line of the pointers with these ids, and its body."""
+    marks: dict[str, str | int] = {"synthetic": FOLDED, **dict(zip(_MARKS, counts, strict=True))}
+    return Message("user", _written(placeholder(counts, locale), pointers, body), metadata=marks)
+
+
+# --- the engine
+
+
+class Compaction(NamedTuple):
+    """A conversation made smaller, and how.
+
+    Attributes:
+        messages: the new list; what was neither folded nor cut are the caller's own objects.
+        sources: position of each in the caller's list, None for the summary.
+        strategy: ``none``, ``summary`` (rounds became a summary), ``aggressive`` (nearly everything did), ``truncate``
+            (texts were compressed or cut, whatever was folded besides).
+        rounds_folded: rounds that this call folded.
+        calls_folded: tool calls in them.
+        calls_total: tool calls in the summary, earlier compactions included.
+        results_shortened: messages whose text was compressed or cut.
+        tokens_before: cost of the messages before.
+        tokens_after: cost of the messages now.
+        chars_before: their characters before; a part that is not text counts its tokens.
+        chars_after: their characters now.
+        same_beginning: messages at the start that are as they were, which a prompt cache can still use.
+        over_limit: whether what must stay alone is over a limit.
+        failure: why a summarizer's text is not in use: ``error: `` and its type, ``not_text``, ``empty``, ``too_long``;
+            "" otherwise.
+    """
+
+    messages: list[Message]
+    sources: tuple[int | None, ...]
+    strategy: Strategy
+    rounds_folded: int
+    calls_folded: int
+    calls_total: int
+    results_shortened: int
+    tokens_before: int
+    tokens_after: int
+    chars_before: int
+    chars_after: int
+    same_beginning: int
+    over_limit: bool
+    failure: str
+
+    @property
+    def prefix_changed(self) -> bool:
+        """Whether a cache of the prefix is lost from ``same_beginning`` on."""
+        return self.strategy != "none"
+
+
+class Shrinking:
+    """A list of messages on its way below its limits, and what was done to it.
+
+    Args:
+        ledger: the caller's messages with their counts; what changes is a copy, the attribute of this name.
+        locale: language of a summary, as for ``fold_rounds``, as the next two.
+        working_memory: has the pointers that stay.
+        summarizer: writes more than a placeholder.
+    """
+
+    def __init__(
+        self,
+        ledger: CountedMessages,
+        locale: Locale,
+        working_memory: Container[str] | None,
+        summarizer: Summarizer | PlainSummarizer | None = None,
+    ) -> None:
+        self._original, self.ledger = ledger, ledger.copy()
+        self.locale, self.working_memory, self._summarizer = locale, working_memory, summarizer
+        self._folded, self._counts, self._failure = list[int](), Counts(), ""
+
+    def fold(self, rounds: Sequence[Round], *, others: Collection[int] = ()) -> None:
+        """Fold rounds, messages in other places and earlier summaries into one; without the first two, nothing.
+
+        It says what the summarizer writes, inside a fence, as long as that fits; else the text of earlier summaries
+        stays. It is trimmed where this holds the limits.
+        """
+        ledger, messages, earlier = self.ledger, [*self.ledger.messages], self.summaries
+        apart = frozenset(others).difference(earlier)
+        folded = apart.union(*(one.all_positions for one in rounds))
+        if folded:
+            self._counts = Counts(len(rounds), sum(one.calls for one in rounds), len(apart))
+            self._folded = gone = sorted(folded.union(earlier))
+            summaries = [messages[at] for at in earlier]  # one that other code wrote stays as it is
+            earlier_text = [_read(one.text)[2] if any(counts_of(one)) else one.text for one in summaries]
+            pointers = our_pointers((messages[at] for at in gone), self.working_memory)
+            body = "\n".join(filter(None, earlier_text))
+            counts = counts_in(summaries).plus(self._counts)
+            summary = summary_of(counts, self.locale, pointers=pointers, body=body)
+            if reach := _reach(messages, gone):
+                summary = replace(summary, metadata={**summary.metadata, _REACH: reach})
+            ledger.drop(gone)
+            ledger.put(gone[0], summary)
+            if text := self._summarized([messages[at] for at in gone]):
+                text = _written(placeholder(counts, self.locale), pointers, fence(defused(text, pointers), tag=_TAG))
+                ledger.put(gone[0], replace(summary, content=text))
+        if ledger.is_over():
+            full, failure = {place: ledger.messages[place] for place in self.summaries}, self._failure
+            self.trim()
+            if ledger.is_over():
+                self._failure = failure
+                for place, summary in full.items():
+                    ledger.put(place, summary)
+
+    def _summarized(self, folded: Sequence[Message]) -> str:
+        """Return what the summarizer writes of folded messages, in the room that is left; "" without one, or room."""
+        if self._summarizer is None:
+            return ""
+        measure = self.ledger.measures[-1]
+        room = measure.limit - self.ledger.tokens
+        room = math.inf if room < 0 else room  # what stays is over the limit alone: it may be cut yet
+        max_tokens = min(_MAX_SUMMARY_TOKENS, room - measure.counter(f"\n{fence('', tag=_TAG)}"))
+        if max_tokens < 1:
+            self._failure = "too_long"
+            return ""
+        limit = budget_within(measure.counter, MAX_MODEL_INPUT_TOKENS)
+        read = readable(folded, limit, token_counter=measure.counter, locale=self.locale)
+        previous = "\n".join(message.text for message in read if is_summary(message))
+        fresh = [message for message in read if not is_summary(message)]
+        text, self._failure = ask(self._summarizer, fresh, previous or None, int(max_tokens))
+        return text
+
+    @property
+    def summaries(self) -> list[int]:
+        """Places of the summaries."""
+        return [place for place in self.ledger.places if is_summary(self.ledger.messages[place])]
+
+    def trim(self, *, pointers: bool = True) -> None:
+        """Take from each summary its body, then as many of its oldest pointers as the limits ask for."""
+        places = self.summaries
+        for place in places:
+            self.ledger.put(place, without_body(self.ledger.messages[place]))
+        for place in places:
+            if pointers and self.ledger.is_over():
+                drop_pointers(self.ledger, place)
+        if self._folded and self._summarizer and not self._failure:
+            self._failure = "too_long"
+
+    @property
+    def shortened(self) -> int:
+        """Messages whose text was compressed or cut."""
+        places = (place for place in self.ledger.places if not is_summary(self.ledger.messages[place]))
+        return sum(self.ledger.messages[place] != self._original.messages[place] for place in places)
+
+    def compaction(self, strategy: Strategy) -> Compaction:
+        """Return what became of the messages."""
+        ledger, messages = self.ledger, self._original.messages
+        sent = ledger.sent
+        return Compaction(
+            messages=sent,
+            sources=tuple(None if place in self._folded else place for place in ledger.places),
+            strategy=strategy,
+            rounds_folded=self._counts.rounds,
+            calls_folded=self._counts.calls,
+            calls_total=counts_in(sent).calls,
+            results_shortened=self.shortened,
+            tokens_before=self._original.tokens,
+            tokens_after=ledger.tokens,
+            chars_before=count_messages(messages, token_counter=len),
+            chars_after=count_messages(sent, token_counter=len),
+            same_beginning=common_beginning(messages, sent),
+            over_limit=ledger.is_over(),
+            failure=self._failure,
+        )
+
+
+def compressed(
+    ledger: CountedMessages, results: ToolResults, place: int, *, position: int, age_rounds: int
+) -> Message | None:
+    """Return the tool result in a place compressed, or None if that does not make it cost less."""
+    shorter = results.smaller(position, ledger.messages[place], age_rounds=age_rounds)
+    return shorter if shorter and any(one.cost(shorter) < one.costs[place] for one in ledger.measures) else None
+
+
+def drop_pointers(ledger: CountedMessages, place: int) -> None:
+    """Drop the oldest pointers of the summary in a place, as few as it takes, all where none will do."""
+    summary = ledger.messages[place]
+    heading, pointers, body = _read(summary.text)
+    for count in range(1, len(pointers) + 1):
+        ledger.put(place, replace(summary, content=_written(heading, pointers[count:], body)))
+        if not ledger.is_over():
+            break
+
+
 def fold_rounds(
     messages: Sequence[Message],
     keep: int,
@@ -193,7 +427,7 @@ def fold_rounds(
     working_memory: Container[str] | None = None,
     locale: Locale | None = None,
     token_counter: TokenCounter | None = None,
-) -> Folding:
+) -> Compaction:
     """Return a conversation with one summary message in place of all answered rounds but the newest.
 
     System and user messages, answers to the user, and rounds with a call that has no result yet stay; so does what no
@@ -223,138 +457,12 @@ def fold_rounds(
     ['?', '[1 tool call executed, latest results below]', '', '12:00']
     """
     check_tokens("keep", keep)
-    check_language_and_memory(locale, working_memory)
-    check_summarizer(summarizer)
+    check_summary_settings(locale, working_memory, summarizer)
     count = checked_counter(token_counter)
     answered = [one for one in read_rounds(messages) if one.answered]
     locale = locale or conversation_locale(messages)
     rounds = answered[: max(0, len(answered) - keep)]
-    folding = fold(messages, rounds, locale=locale, working_memory=working_memory)
-    return with_summary(folding, messages, summarizer=summarizer, token_counter=count, locale=locale)
-
-
-def fold(
-    messages: Sequence[Message],
-    rounds: Sequence[Round],
-    *,
-    locale: Locale,
-    working_memory: Container[str] | None,
-    others: Collection[int] = (),
-) -> Folding:
-    """Return a conversation with one summary message for these rounds, and for messages in other positions.
-
-    No summarizer is asked: see :func:`with_summary`. The text of earlier summaries stays.
-    """
-    earlier = [at for at, message in enumerate(messages) if is_summary(message)]
-    apart = frozenset(others).difference(earlier)
-    folded = apart.union(*(one.all_positions for one in rounds))
-    if not folded:
-        return Folding(list(messages), tuple(range(len(messages))), (), Counts())
-    counts = Counts(len(rounds), sum(one.calls for one in rounds), len(apart))
-    gone = sorted(folded.union(earlier))
-    stays = sorted(set(range(len(messages))).difference(gone))
-    place = bisect_left(stays, gone[0])
-    summaries = [messages[at] for at in earlier]  # one that other code wrote stays as it is
-    earlier_text = [_read(one.text)[2] if any(counts_of(one)) else one.text for one in summaries]
-    summary = summary_of(
-        counts_in(messages).plus(counts),
-        locale,
-        pointers=our_pointers((messages[at] for at in gone), working_memory),
-        body="\n".join(filter(None, earlier_text)),
-    )
-    if reach := _reach(messages, gone, stays[place:]):
-        summary = replace(summary, metadata={**summary.metadata, _REACH: reach})
-    sources = (*stays[:place], None, *stays[place:])
-    listed = [summary if at is None else messages[at] for at in sources]
-    return Folding(listed, sources, tuple(gone), counts)
-
-
-def with_summary(
-    folding: Folding,
-    messages: Sequence[Message],
-    *,
-    summarizer: Summarizer | PlainSummarizer | None,
-    token_counter: TokenCounter,
-    locale: Locale,
-    room: float = math.inf,
-) -> Folding:
-    """Return a folding of messages whose summary says what the summarizer, if there is one, writes, inside a fence.
-
-    ``room`` is in tokens, for the text and its fence; where nothing fits, the summarizer is not called.
-    """
-    if summarizer is None or not folding.folded:
-        return folding
-    max_tokens = min(_MAX_SUMMARY_TOKENS, room - token_counter(f"\n{fence('', tag=_TAG)}"))
-    if max_tokens < 1:
-        return folding._replace(failure="too_long")
-    limit = budget_within(token_counter, MAX_MODEL_INPUT_TOKENS)
-    folded = [messages[at] for at in folding.folded]
-    read = readable(folded, limit, token_counter=token_counter, locale=locale)
-    previous = "\n".join(message.text for message in read if is_summary(message))
-    fresh = [message for message in read if not is_summary(message)]
-    answer = ask(summarizer, fresh, previous or None, int(max_tokens))
-    if answer.failure:
-        return folding._replace(failure=answer.failure)
-    place = folding.sources.index(None)
-    listed = list(folding.messages)
-    heading, pointers, _ = _read(listed[place].text)
-    text = _written(heading, pointers, fence(defused(answer.text, pointers), tag=_TAG))
-    listed[place] = replace(listed[place], content=text)
-    return folding._replace(messages=listed)
-
-
-def our_pointers(messages: Iterable[Message], working_memory: Container[str] | None = None) -> tuple[str, ...]:
-    """Return the ids of the pointers in messages that open something, each once, in its last place.
-
-    A tool can write anything, also what reads as a pointer. With a working memory those count that it holds, wherever
-    they stand; without one those in results that were compressed, and on the line of pointers of an earlier summary. Of
-    more than ``MAX_POINTERS`` the last.
-    """
-    found: list[str] = []
-    for message in messages:
-        if working_memory is not None:
-            found += [pointer for pointer in pointers_in(message.text) if pointer in working_memory]
-        elif is_summary(message):
-            found += _read(message.text)[1]
-        elif message.metadata.get(COMPRESSED):
-            found += pointers_in(message.text)
-    return tuple(dict.fromkeys(reversed(found)))[:MAX_POINTERS][::-1]
-
-
-def without_body(summary: Message) -> Message:
-    """Return a summary without its body: its placeholder and its pointers."""
-    heading, pointers, body = _read(summary.text)
-    return replace(summary, content=_written(heading, pointers, "")) if body else summary
-
-
-def without_pointers(summary: Message, count: int) -> Message:
-    """Return a summary without so many of its oldest pointers; the same object if it has none to drop."""
-    heading, pointers, body = _read(summary.text)
-    return replace(summary, content=_written(heading, pointers[count:], body)) if pointers and count else summary
-
-
-def _written(heading: str, pointers: Sequence[str], body: str) -> str:
-    return "\n".join(filter(None, (heading, " ".join(f"[[wm:{one}]]" for one in pointers), body)))
-
-
-def _read(text: str) -> tuple[str, tuple[str, ...], str]:
-    """Return the placeholder of a summary, the ids on the line of its pointers, and its body."""
-    heading, _, rest = text.partition("\n")
-    line, _, body = rest.partition("\n")
-    return (heading, pointers_in(line), body) if _POINTERS.fullmatch(line) else (heading, (), rest)
-
-
-def _reach(messages: Sequence[Message], gone: Sequence[int], behind: Sequence[int]) -> int:
-    """Return how many user messages behind a summary precede the last message that it replaces."""
-    users = [at for at, message in enumerate(messages) if message.role == "user" and not is_summary(message)]
-    last = gone[-1]
-    for at in gone:
-        if is_summary(messages[at]) and (reach := reach_of(messages[at])):
-            last = max(last, *users[bisect_left(users, at) :][:reach][-1:], at)
-    return sum(1 for at in behind if at <= last and messages[at].role == "user")
-
-
-def summary_of(counts: Counts, locale: Locale, *, pointers: Sequence[str] = (), body: str = "") -> Message:
-    """Return a summary: a placeholder, a line of the pointers with these ids, and its body."""
-    marks: dict[str, str | int] = {"synthetic": FOLDED, **dict(zip(_MARKS, counts, strict=True))}
-    return Message("user", _written(placeholder(counts, locale), pointers, body), metadata=marks)
+    ledger = CountedMessages(messages, token_counter=count, max_tokens=sys.maxsize)
+    shrinking = Shrinking(ledger, locale, working_memory, summarizer)
+    shrinking.fold(rounds)
+    return shrinking.compaction("summary" if rounds else "none")

@@ -22,12 +22,21 @@ from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.call_log import CallLog, LiveIdentifiers
 from gatekeeper_core.context.history.ledger import CountedMessages
 from gatekeeper_core.context.history.request import HistoryRequest
-from gatekeeper_core.context.history.rounds import Counts, Round, our_pointers, read_rounds, summary_of, without_body
-from gatekeeper_core.context.history.shrink import RESULT_FLOORS, compressed, cut_texts, drop_pointers
-from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults, memory_of
+from gatekeeper_core.context.history.rounds import (
+    RESULT_FLOORS,
+    Counts,
+    Round,
+    compressed,
+    drop_pointers,
+    our_pointers,
+    read_rounds,
+    summary_of,
+    without_body,
+)
+from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults
 from gatekeeper_core.context.tool_results.pointers import pointers_in
 from gatekeeper_core.errors import check_range
-from gatekeeper_core.messages import Message, with_text
+from gatekeeper_core.messages import Message, common_beginning, with_text
 from gatekeeper_core.pricing.cache import FIRST_CUT, MOST, input_cost
 from gatekeeper_core.text import locale_of
 from gatekeeper_core.tokens import TokenCounter
@@ -79,7 +88,7 @@ class RunConfig:
     def memory(self) -> Container[str] | None:
         """The ids of the thread's working memory, that of the compressor."""
         memory = getattr(self.compress_result, "working_memory", None)
-        return memory if isinstance(memory, Container) else memory_of(self.compress_result)
+        return memory if isinstance(memory, Container) else None
 
 
 class ShrunkRun(NamedTuple):
@@ -218,10 +227,10 @@ class _GrowingRun:
 
     Args:
         start: position of its first message.
-        ledger: the books of the run, without messages yet.
-        bill: of the run; None: it gives way for lack of room alone.
+        ledger: counts its messages; empty yet.
+        bill: None: it gives way for lack of room alone.
         config: the settings.
-        request: has the question, the language, and whether results are cut.
+        request: as for :func:`shrink_run`.
         most: tokens that it may take when the past has given way.
 
     Attributes:
@@ -262,13 +271,14 @@ class _GrowingRun:
         self._offers: dict[int, tuple[tuple[Message, int], ...]] = {}  # the forms that a result may take, by place
         self._done = 0  # rounds that save nothing any more
         self._settled = self._settled_before = 0
+        self._sent: list[Message] = []  # at the call before, by place
         self.folded: list[int] = []
         self.stable = 0
 
     def is_beginning_of(self, run: Sequence[Message], rounds: Sequence[Round]) -> bool:
         """Return whether these messages are the first of a run, and its answered rounds among them the same."""
         count = len(self.run)
-        return list(run[:count]) == self.run and [one for one in rounds if one.positions[-1] < count] == self._rounds
+        return [*run[:count]] == self.run and [one for one in rounds if one.positions[-1] < count] == self._rounds
 
     def add(self, message: Message, tokens: int, ended: Round | None) -> None:
         """Add a message, and let rounds give way; ``ended`` is the round that it answers."""
@@ -286,7 +296,7 @@ class _GrowingRun:
 
     def shrunk(self) -> ShrunkRun:
         """Return what is sent of the run."""
-        start, gone = self._start, frozenset(self.folded[1:])
+        start, gone = self._start, self._ledger.gone
         replaced = tuple(
             (start + place, message)
             for place, message in enumerate(self._ledger.messages)
@@ -344,9 +354,8 @@ class _GrowingRun:
 
     def _cut_results(self, floors: Sequence[int]) -> None:
         messages = self._ledger.messages
-        start = max(self.folded, default=-1) + 1
-        results = [place for place in range(start, len(messages)) if messages[place].role == "tool"]
-        cut_texts(self._ledger, results, locale=self._locale, floors=floors)
+        results = [place for place in self._ledger.places if messages[place].role == "tool"]
+        self._ledger.cut(results, locale=self._locale, floors=floors)
 
     def _fold(self) -> None:
         """Fold one more round; until the summary is written it counts as much as a full log."""
@@ -378,8 +387,9 @@ class _GrowingRun:
         ledger, costs = self._ledger, self._ledger.measures[-1].costs
         self.stable = self._settled_before
         bill.begin_call(bill.before + self._full_tokens)
-        tokens, same = bill.before + ledger.tokens, bill.before + ledger.same_tokens
-        if same < tokens:
+        tokens, unchanged = bill.before + ledger.tokens, common_beginning(self._sent, ledger.messages)
+        same = bill.before + sum(costs[:unchanged])
+        if unchanged < len(self._sent):
             self._settle()
         while gains := self._gains(_COMPRESSED):
             newest = max(gains)
@@ -398,8 +408,7 @@ class _GrowingRun:
             else:
                 self._ask()
         bill.end_call(bill.before + ledger.tokens, same=same)
-        ledger.note()
-        self._settled_before = self._settled
+        self._sent, self._settled_before = [*ledger.messages], self._settled
 
     @property
     def _old(self) -> int:

@@ -129,14 +129,9 @@ def select_history(
         native = read_native(cast("Sequence[Mapping[str, Any]]", messages))
         ours = native.messages
         places = [sorted({place for at in positions for place in native.of_item(at)}) for positions in places]
-    notes = native.settings if native else ()
-    view = select_past(
-        read_history(ours, query=query, notes=notes, pinned=places[0], exclude=places[1]),
-        gatekeeper=gatekeeper,
-        config=config,
-        request=HistoryRequest(fixed_tokens=fixed_tokens),
-        state=state,
-    )
+    request = HistoryRequest(query=query, notes=native.settings if native else (), fixed_tokens=fixed_tokens)
+    history = read_history(ours, request, pinned=places[0], exclude=places[1])
+    view = select_past(history, gatekeeper=gatekeeper, config=config, request=request, state=state)
     return native_view(native, view) if native else view
 
 

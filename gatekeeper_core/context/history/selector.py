@@ -327,15 +327,7 @@ class ThreadSelector(Generic[Item]):
         inputs = (replace(request, prices=None), pinned, exclude, config.token_budget, config.keep_newest)
         if last.view and last.history and last.history.messages == messages and state.inputs == inputs:
             return last.view
-        history = read_history(
-            messages,
-            query=request.query,
-            notes=request.notes,
-            pinned=pinned,
-            exclude=exclude,
-            all_past=request.all_past,
-            provider_messages=request.provider_messages,
-        )
+        history = read_history(messages, request, pinned=pinned, exclude=exclude)
         if state.gatekeeper is None:  # each call brings its budget along
             state.gatekeeper = ContextGatekeeper(
                 config=self.config.gatekeeper, token_counter=self._count, embedder=self._encoder

@@ -124,14 +124,10 @@ def readable(messages: Sequence[Message], limit: int, *, token_counter: TokenCou
     for place, message in enumerate(ledger.messages):
         if costs[place] > level and ledger.is_over():
             ledger.put(place, cut(message, level, measure, locale=locale))
-    over = ledger.tokens - limit
-    gone = set()
     for place in sorted(range(len(costs)), key=lambda place: (is_summary(ledger.messages[place]), place)):
-        if over <= 0:
-            break
-        over -= costs[place]
-        gone.add(place)
-    return [message for place, message in enumerate(ledger.messages) if place not in gone]
+        if ledger.is_over():
+            ledger.drop([place])
+    return ledger.sent
 
 
 def _level(costs: Sequence[int], limit: int) -> int:

@@ -23,23 +23,21 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Container, Sequence
-from itertools import accumulate
 from typing import Any
 
 from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.context.history.ledger import CountedMessages
 from gatekeeper_core.context.history.rounds import (
-    Counts,
+    RESULT_FLOORS,
+    Compaction,
     Round,
-    check_language_and_memory,
-    counts_in,
-    our_pointers,
+    Shrinking,
+    Strategy,
+    check_summary_settings,
+    compressed,
     read_rounds,
-    summary_of,
-    without_body,
 )
-from gatekeeper_core.context.history.shrink import RESULT_FLOORS, Compaction, Shrinking, Strategy, compressed
-from gatekeeper_core.context.history.summarizer import PlainSummarizer, Summarizer, check_summarizer
+from gatekeeper_core.context.history.summarizer import PlainSummarizer, Summarizer
 from gatekeeper_core.context.tool_results.context import ResultCompressor, ToolResults, memory_of
 from gatekeeper_core.errors import check_number, check_type
 from gatekeeper_core.messages import Message, conversation_locale, is_summary
@@ -88,13 +86,12 @@ def compact_messages(
     if compress_result is not None and not callable(compress_result):
         raise TypeError(f"compress_result must be callable, got {type(compress_result).__name__}")
     working_memory = memory_of(compress_result) if working_memory is None else working_memory
-    check_language_and_memory(locale, working_memory)
-    check_summarizer(summarizer)
+    check_summary_settings(locale, working_memory, summarizer)
     count = checked_counter(token_counter)
-    ledger = CountedMessages(
-        messages, token_counter=count, max_tokens=budget_within(count, max_tokens), max_chars=max_chars
-    )
-    shrinking = Shrinking(messages, ledger, locale or conversation_locale(messages), working_memory, summarizer)
+    limit = budget_within(count, max_tokens)
+    counted = CountedMessages(messages, token_counter=count, max_tokens=limit, max_chars=max_chars)
+    shrinking = Shrinking(counted, locale or conversation_locale(messages), working_memory, summarizer)
+    ledger = shrinking.ledger
     if not ledger.is_over():
         return shrinking.compaction("none")
     answered = [one for one in read_rounds(ledger.messages) if one.answered]
@@ -107,15 +104,14 @@ def compact_messages(
                 break
             if shorter := compressed(ledger, results, place, position=place, age_rounds=ages.get(place, 0)):
                 ledger.put(place, shorter)
-                shrinking.shortened += 1
     rounds: Sequence[Round] = answered[: max(0, len(answered) - keep_recent_rounds)]
     rounds = _to_fold(rounds, shrinking, low_water) if rounds and ledger.is_over(low_water) else ()
     if rounds:
         shrinking.fold(rounds)
-    if shrinking.ledger.is_over():
-        places = [place for place, message in enumerate(shrinking.ledger.messages) if message.role == "tool"]
-        shrinking.cut(places, share=low_water, floors=RESULT_FLOORS)
-    if shrinking.ledger.is_over() and rounds:
+    if ledger.is_over():
+        places = [place for place in ledger.places if ledger.messages[place].role == "tool"]
+        ledger.cut(places, locale=shrinking.locale, share=low_water, floors=RESULT_FLOORS)
+    if ledger.is_over() and rounds:
         shrinking.trim()
     strategy: Strategy = "truncate" if shrinking.shortened else "summary" if rounds else "none"
     return shrinking.compaction(strategy)
@@ -137,20 +133,14 @@ def compact_in_place(messages: list[Message], **arguments: Any) -> Compaction:
 
 def _to_fold(rounds: Sequence[Round], shrinking: Shrinking, share: float) -> Sequence[Round]:
     """Return the fewest of the oldest rounds that reach a share of the limits, or all, or none where none saves."""
-    ledger = shrinking.ledger
-    messages = ledger.messages
-    earlier = [without_body(message) for message in messages if is_summary(message)]
-    folded = (messages[at] for one in rounds for at in one.all_positions)
-    written = summary_of(
-        counts_in(earlier).plus(Counts(len(rounds), sum(one.calls for one in rounds))),
-        shrinking.locale,
-        pointers=our_pointers([*earlier, *folded], shrinking.working_memory),
-    )
-    needed = 0
-    saves = False
-    for measure in ledger.measures:
-        costs = measure.cost(written) - sum(map(measure.cost, earlier))
-        saved = list(accumulate(measure.cost_of(one.all_positions) for one in rounds))
-        saves = saves or saved[-1] > costs
-        needed = max(needed, bisect_left(saved, measure.excess(share) + costs) + 1)
-    return rounds[:needed] if saves else ()
+    before = shrinking.ledger
+
+    def folded(count: int) -> CountedMessages:
+        trial = Shrinking(before, shrinking.locale, shrinking.working_memory)
+        trial.fold(rounds[:count])
+        trial.trim(pointers=False)
+        return trial.ledger
+
+    fewer = bisect_left(range(1, len(rounds)), True, key=lambda count: not folded(count).is_over(share))
+    pairs = zip(before.measures, folded(len(rounds)).measures, strict=True)
+    return rounds[: fewer + 1] if any(new.total < old.total for old, new in pairs) else ()

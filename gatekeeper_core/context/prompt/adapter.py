@@ -14,6 +14,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.context.history.reading import read_history
+from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.rounds import as_summary
 from gatekeeper_core.context.history.strategies import HistoryConfig, check_reserve
 from gatekeeper_core.context.memory.thread import Thread
@@ -170,7 +171,7 @@ class ThreadRequests(Generic[Item]):
         """
         with stage(REQUEST, thread=thread_name(options.thread)) as seen:
             thread = self._thread(items, options)
-            history = read_history(thread.messages, query=options.question)
+            history = read_history(thread.messages, HistoryRequest(query=options.question))
             current = history.current.messages if history.current else ()
             prompt, is_inside = history.query, True
             if options.question is None:

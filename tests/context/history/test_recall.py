@@ -20,6 +20,7 @@ from gatekeeper_core.context.history.recall import (
     recall_hint,
     render_recalled,
 )
+from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.fences import fence
@@ -178,10 +179,10 @@ def test_the_question_is_the_last_user_message_before_the_models_first() -> None
         Message("tool", "6380", tool_call_id="c1"),
     ]
     assert question_of(read_history([*past, *run[:3]])) == 4
-    assert question_of(read_history([*past, *run[:3]], notes=[4])) == 3
+    assert question_of(read_history([*past, *run[:3]], HistoryRequest(notes=[4]))) == 3
     assert question_of(read_history([*past, *run])) == 4
-    assert question_of(read_history(past, query="Elsewhere?")) is None
-    elsewhere, here = read_history(past, query="Elsewhere?"), read_history([*past, *run[:3]])
+    assert question_of(read_history(past, HistoryRequest(query="Elsewhere?"))) is None
+    elsewhere, here = read_history(past, HistoryRequest(query="Elsewhere?")), read_history([*past, *run[:3]])
     assert question_with(elsewhere, elsewhere.current, "told") is None
     assert question_with(here, here.current, "") is None
 

@@ -223,7 +223,7 @@ def test_where_the_question_is_not_in_the_list_the_limit_is_hard(
         keep_newest=floor,
         passthrough_below=threshold,
     )
-    costs = [max(1, cost_of(turn.messages)) for turn in read_history(messages, query=query).past]
+    costs = [max(1, cost_of(turn.messages)) for turn in read_history(messages, HistoryRequest(query=query)).past]
     room = budget - fixed - cost_of(message for message in head if message.role == "system")
     assert cost_of([messages[at] for at in view.kept]) <= view.tokens <= max(0, budget - fixed)
     assert (view.status == "nothing_fits") == (room < 0 or (bool(costs) and min(costs) > room))
@@ -239,7 +239,7 @@ def test_turns_are_kept_whole_in_order_and_every_provider_accepts_what_it_accept
     query = None if run else data.draw(texts) + " unheard of"
     view = view_of(messages, query=query, token_budget=budget, keep_newest=floor)
     assert list(view.kept) == sorted(set(view.kept))
-    for turn in read_history(messages, query=query).past:
+    for turn in read_history(messages, HistoryRequest(query=query)).past:
         inside = set(range(turn.start, turn.stop))
         assert inside <= set(view.kept) or not inside & set(view.kept)
     sent = [messages[at] for at in view.kept]
@@ -360,7 +360,7 @@ def test_a_summary_is_kept_and_is_no_question(
     messages: list[Message], at: int, kept: tuple[int, ...], turns: int
 ) -> None:
     view = select_past(
-        read_history(messages, notes=(at,)),
+        read_history(messages, HistoryRequest(notes=(at,))),
         gatekeeper=ContextGatekeeper(config=NO_TRIM, token_counter=estimate_text_tokens),
         config=config_of(token_budget=1000, on_error="raise", keep_newest=0, pin_instructions=False),
         request=HistoryRequest(),

@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.history.reading import read_history
+from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.select import select_history
 from gatekeeper_core.context.history.strategies import HistoryConfig, Strategy, choose_past, newest_turns, with_defaults
 from gatekeeper_core.context.history.view import HistoryView, ThreadState
@@ -37,7 +38,7 @@ def messages_of(talk: list[tuple[str, str]]) -> list[Message]:
 def chosen(
     talk: list[tuple[str, str]], query: str, *, room: int = 10_000, window_from: int = 0, **settings: Any
 ) -> HistoryView:
-    history = read_history(messages_of(talk), query=query)
+    history = read_history(messages_of(talk), HistoryRequest(query=query))
     gatekeeper = ContextGatekeeper(config=GatekeeperConfig(trim=False), token_counter=len)
     gatekeeper.sync(history.past)
     return choose_past(
