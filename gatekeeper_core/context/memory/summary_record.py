@@ -27,6 +27,7 @@ from gatekeeper_core.context.memory.summary_sentences import (
     sentence_weight,
     subject_of,
 )
+from gatekeeper_core.errors import CorruptionError
 from gatekeeper_core.records import from_record, to_record
 from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_within
@@ -125,7 +126,10 @@ class Summary:
     @classmethod
     def from_json(cls, body: str, *, version: int = 0) -> Summary:
         """Return the summary that the JSON text of a record describes; raise CorruptionError if it is damaged."""
-        return replace(from_record(cls, body, format_number=_FORMAT), version=version)
+        summary = replace(from_record(cls, body, format_number=_FORMAT), version=version)
+        if not all(item.seqs for item in summary.items):
+            raise CorruptionError("a sentence of the stored summary has no message: build it again from the messages")
+        return summary
 
     def _of(self, section: Section) -> tuple[SummaryItem, ...]:
         return tuple(item for item in self.items if item.section == section)
