@@ -149,11 +149,9 @@ class _Job:
         budget = max(_MIN_TOKENS, min(self.task.budget_tokens, self.limits.max_tokens // _PREVIEW_SHARE))
         selection = KeptLines(sample, self.task._replace(budget_tokens=budget))
         best, lines = self.task.query.ranked(sample.texts, limit=_PREVIEW_MATCHES), range(len(sample.texts))
-        for nth, index in enumerate(best):
-            selection.add(index, reserve=selection.overdraft if nth < 3 else 0)
+        selection.add_all(best, sure=3)
         near = with_neighbours(best[:3], _PREVIEW_AROUND, within=lines)
-        for index in (*near, *lines[:_PREVIEW_HEAD], *lines[-_PREVIEW_TAIL:]):
-            selection.add(index)
+        selection.add_all((*near, *lines[:_PREVIEW_HEAD], *lines[-_PREVIEW_TAIL:]))
         return self.shown(selection.digest("offloaded"), pointer)
 
     def both_ends(self, pointer: Pointer | None, limit: int) -> ToolResult:

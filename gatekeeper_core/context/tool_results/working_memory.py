@@ -324,11 +324,10 @@ class WorkingMemory:
         fitting = bisect_right(counts, budget_tokens, key=lambda count: self._counter(first_ones(count)))
         text = first_ones(fitting)
         if numbers and not fitting:
-            text, limit = head, len(kept[numbers[0]]) // 2
-            while limit and text == head:
-                cut = rendered({numbers[0]: shortened(kept[numbers[0]], limit)})
-                text = cut if self._counter(cut) <= budget_tokens else head
-                limit //= 2
+            first = kept[numbers[0]]
+            limits = (len(first) >> halvings for halvings in range(1, len(first).bit_length()))
+            cuts = (rendered({numbers[0]: shortened(first, limit)}) for limit in limits)
+            text = next((cut for cut in cuts if self._counter(cut) <= budget_tokens), head)
         shown = truncate_to_tokens(text, budget_tokens, token_counter=self._counter)
         return Reading(shown, True, fitting == len(numbers))
 

@@ -148,8 +148,7 @@ def _plain_text(plain: Sequence[tuple[str, JsonValue]], task: Task) -> tuple[str
         return _STATUS_KEYS.isdisjoint(plain[index][0].lower().replace("[]", "").split("."))
 
     selection = KeptLines(Lines.of(lines, what="values"), task)
-    for index in (*task.query.ranked(lines, limit=12), *sorted(range(len(lines)), key=has_no_status)):
-        selection.add(index)
+    selection.add_all((*task.query.ranked(lines, limit=12), *sorted(range(len(lines)), key=has_no_status)))
     return selection.text(), len(selection.kept)
 
 
