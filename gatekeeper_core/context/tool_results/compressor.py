@@ -31,6 +31,7 @@ from gatekeeper_core.errors import ConfigError, check_number, check_str, check_t
 from gatekeeper_core.events import TOOL_RESULT
 from gatekeeper_core.messages import Message
 from gatekeeper_core.observation import stage
+from gatekeeper_core.storage.codec import decode_text, encode_text
 from gatekeeper_core.text import LazyPattern
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 
@@ -140,7 +141,7 @@ class _Job:
 
     def offloaded(self) -> ToolResult:
         """Return code or prose as it is, or, where it is large or old, its pointer with a preview."""
-        is_large = len(self.text.encode("utf-8", "surrogatepass")) >= _OFFLOAD_BYTES
+        is_large = len(encode_text(self.text)) >= _OFFLOAD_BYTES
         is_old = self.age_rounds >= _OFFLOADED_AFTER_ROUNDS and len(self.text) >= 2 * self.limits.min_chars
         pointer = self.offload() if is_large or is_old else None
         if pointer is None:
@@ -149,17 +150,15 @@ class _Job:
         budget = max(_MIN_TOKENS, min(self.task.budget_tokens, self.limits.max_tokens // _PREVIEW_SHARE))
         selection = KeptLines(sample, self.task._replace(budget_tokens=budget))
         best, lines = self.task.query.ranked(sample.texts, limit=_PREVIEW_MATCHES), range(len(sample.texts))
-        for nth, index in enumerate(best):
-            selection.add(index, reserve=selection.overdraft if nth < 3 else 0)
+        selection.add_all(best, sure=3)
         near = with_neighbours(best[:3], _PREVIEW_AROUND, within=lines)
-        for index in (*near, *lines[:_PREVIEW_HEAD], *lines[-_PREVIEW_TAIL:]):
-            selection.add(index)
+        selection.add_all((*near, *lines[:_PREVIEW_HEAD], *lines[-_PREVIEW_TAIL:]))
         return self.shown(selection.digest("offloaded"), pointer)
 
     def both_ends(self, pointer: Pointer | None, limit: int) -> ToolResult:
         """Return two thirds of the room from the beginning of a result, one third from its end, in full characters."""
         pointer = pointer or self.offload()
-        data = self.original.encode("utf-8", "surrogatepass")
+        data = encode_text(self.original)
         total = len(data)
         top = f"{pointer.text}\n" if pointer else ""
         around = f"{top}[{self.kind}: {total} of {total} bytes shown]\n\n{gap(total, 'bytes', total, total + 1)}\n"
@@ -168,7 +167,7 @@ class _Job:
         room = max(0, room - data[:limit].count(b"[[") - data[-limit:].count(b"[["))
         stop = border(data, room * 2 // 3, step=-1)
         start = border(data, max(stop, total - room // 3))
-        head, tail = (defused(part.decode("utf-8", "surrogatepass"), self.ours) for part in (data[:stop], data[start:]))
+        head, tail = (defused(decode_text(part), self.ours) for part in (data[:stop], data[start:]))
         omitted = start - stop
         text = f"{top}[{self.kind}: {total - omitted} of {total} bytes shown]\n{head}\n"
         text += f"{gap(omitted, 'bytes', stop, start - 1)}\n{tail}"
@@ -310,7 +309,7 @@ class ToolResultCompressor:
             else:
                 result = job.compressed(self._strategies.get(tool_name or ""))
                 limit = self.byte_limits.get(tool_name or "")
-                if limit and len(result.text.encode("utf-8", "surrogatepass")) > limit:
+                if limit and len(encode_text(result.text)) > limit:
                     result = job.both_ends(result.pointer, limit)
             seen.tell(lambda: {name: getattr(result, name) for name in ("strategy", "tokens_before", "tokens_after")})
         return result

@@ -89,15 +89,15 @@ class KeptLines:
 
     Attributes:
         kept: the kept lines by number.
-        remaining: tokens of the budget that are not spent.
-        overdraft: how far below 0 they may go for failures and matches.
+        budget: tokens for the lines, and ``remaining``: those that are not spent.
+        overdraft: how far below 0 these may go for failures and matches.
     """
 
     def __init__(self, lines: Lines, task: Task) -> None:
         self._lines, self._task = lines, task
         self._gap_tokens = task.counter("\n" + gap(100, lines.what, 1_000, 1_099))
         self.kept: dict[int, str] = {}
-        self.remaining = task.budget_tokens - self._gap_tokens
+        self.budget = self.remaining = task.budget_tokens - self._gap_tokens
         self.overdraft = -max(_OVERDRAFT_TOKENS, task.budget_tokens // 2)
 
     def add(self, index: int, *, note: str = "", reserve: int = 0) -> bool:
@@ -121,6 +121,11 @@ class KeptLines:
         self.remaining -= cost
         self.kept[number] = line
         return True
+
+    def add_all(self, indices: Iterable[int], *, sure: int = 0, reserve: int = 0) -> None:
+        """Keep lines as :meth:`add` does; the first ``sure`` of them may go over the budget."""
+        for nth, index in enumerate(indices):
+            self.add(index, reserve=self.overdraft if nth < sure else reserve)
 
     def text(self) -> str:
         """Return the kept lines in their order, with a mark where some are missing."""

@@ -26,6 +26,7 @@ from gatekeeper_core.context.tool_results.pointers import Pointer, check_key, de
 from gatekeeper_core.context.tool_results.query_match import QueryMatcher
 from gatekeeper_core.errors import ConfigError, check_str, check_type
 from gatekeeper_core.storage.base import BlobStore, Store, thread_blobs
+from gatekeeper_core.storage.codec import decode_text, encode_text
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 from gatekeeper_core.truncation import truncate_to_tokens
 
@@ -120,10 +121,6 @@ class WorkingMemory:
         self._used_at: dict[str, float] = {}  # by id, the one used longest ago first
         self._catch_up()
 
-    def __contains__(self, pointer: object) -> bool:
-        """Return whether a text is kept under this id now, which is no use of it."""
-        return pointer in self._used_at
-
     @property
     def ids(self) -> frozenset[str]:
         """Ids of the texts, with those of other processes as of the last text that was offloaded here."""
@@ -137,7 +134,7 @@ class WorkingMemory:
 
     def pointer_to(self, text: str, *, kind: str = "text") -> Pointer:
         """Return the pointer of a text in this thread, whether or not the text is stored."""
-        data = encoded(text)
+        data = encode_text(check_str("text", text))
         check_str("kind", kind)
         word = "".join(char for char in kind if char.isascii() and (char.isalnum() or char in "-_"))[:32]
         return Pointer(keyed_id(self._key, data), word or "text", len(data), one_line(text))
@@ -168,14 +165,14 @@ class WorkingMemory:
                     used -= sizes[found]
                 if not fits:
                     return None
-                self._blobs.put(self._scope, pointer.id, encoded(text))
+                self._blobs.put(self._scope, pointer.id, encode_text(text))
             self._use(pointer.id)
         return pointer
 
     def load(self, pointer: str) -> str | None:
         """Return a full stored text, or None; for programs, not for models."""
         data = self._get(pointer)
-        return None if data is None else data.decode("utf-8", "surrogatepass")
+        return None if data is None else decode_text(data)
 
     def read(
         self,
@@ -222,8 +219,7 @@ class WorkingMemory:
             begin = border(data, start or 0)
             stop = max(begin, border(data, len(data) if end is None else min(end, len(data)), step=-1))
             return self._read_bytes(data[begin:stop], begin, len(data), budget_tokens)
-        text = data.decode("utf-8", "surrogatepass")
-        numbered = dict(enumerate(text.split("\n"), 1))
+        numbered = dict(enumerate(decode_text(data).split("\n"), 1))
         if lines is not None:
             part = range(lines[0], min(lines[1], len(numbered)) + 1)
             head = f"[working memory: lines {part.start}-{part.stop - 1} of {len(numbered)}]"
@@ -295,17 +291,14 @@ class WorkingMemory:
 
     def _read_bytes(self, data: bytes, begin: int, total: int, budget_tokens: int) -> Reading:
         """Return as much of a part of the bytes as the budget holds."""
-        text, stop = data.decode("utf-8", "surrogatepass"), begin + len(data)
+        text, stop = decode_text(data), begin + len(data)
 
         def rendered(part: str) -> str:
-            upto = begin + len(encoded(part))
+            upto = begin + len(encode_text(part))
             shown = f"[working memory: bytes {begin}-{max(begin, upto - 1)} of {total}]\n{defused(part)}"
             return f"{shown}\n{gap(stop - upto, 'bytes', upto, stop - 1)}" if upto < stop else shown
 
-        part, room = text, budget_tokens
-        while part and self._counter(rendered(part)) > budget_tokens:
-            part = truncate_to_tokens(part, room, token_counter=self._counter)
-            room = min(room - 1, room * 9 // 10)
+        part = truncate_to_tokens(text, budget_tokens, token_counter=lambda part: self._counter(rendered(part)))
         shown = truncate_to_tokens(rendered(part), budget_tokens, token_counter=self._counter)
         return Reading(shown, True, part == text)
 
@@ -324,11 +317,10 @@ class WorkingMemory:
         fitting = bisect_right(counts, budget_tokens, key=lambda count: self._counter(first_ones(count)))
         text = first_ones(fitting)
         if numbers and not fitting:
-            text, limit = head, len(kept[numbers[0]]) // 2
-            while limit and text == head:
-                cut = rendered({numbers[0]: shortened(kept[numbers[0]], limit)})
-                text = cut if self._counter(cut) <= budget_tokens else head
-                limit //= 2
+            first = kept[numbers[0]]
+            limits = (len(first) >> halvings for halvings in range(1, len(first).bit_length()))
+            cuts = (rendered({numbers[0]: shortened(first, limit)}) for limit in limits)
+            text = next((cut for cut in cuts if self._counter(cut) <= budget_tokens), head)
         shown = truncate_to_tokens(text, budget_tokens, token_counter=self._counter)
         return Reading(shown, True, fitting == len(numbers))
 
@@ -403,16 +395,11 @@ class ThreadMemories:
 
             # A key of its own for each use of a secret, as in RFC 5869; HMAC-SHA256 as in RFC 2104; the form is ours:
             # a name after its length, so that no two pairs of names are written alike.
-            sized = (len(name).to_bytes(8, "big") + name for name in map(encoded, (tenant, thread_id)))
+            sized = (len(name).to_bytes(8, "big") + name for name in map(encode_text, (tenant, thread_id)))
             key = hmac.digest(self._secret, _KEY_LABEL + b"".join(sized), "sha256")
             memory = self._make(thread_blobs(self._blobs, tenant, thread_id), key)
             self._ready.put(place, memory)
         return memory
-
-
-def encoded(text: object) -> bytes:
-    """Return a text in UTF-8, lone surrogates too."""
-    return check_str("text", text).encode("utf-8", "surrogatepass")
 
 
 def border(data: bytes, at: int, *, step: int = 1) -> int:

@@ -29,13 +29,13 @@ _STATUS_KEYS = {
 class Table(NamedTuple):
     """Objects of one list, or of lists at the same path of several objects; the path is "" for the full value.
 
-    ``numbers`` are those of the rows that were read, from 0, and ``total`` how many there are; None: all were read.
+    ``numbers`` are those of the rows that were read, from 0, and ``total`` is the number of all.
     """
 
     path: str
     rows: list[dict[str, JsonValue]]
-    numbers: Sequence[int] | None = None
-    total: int | None = None
+    numbers: Sequence[int]
+    total: int
 
 
 Parts: TypeAlias = tuple[list[Table], list[tuple[str, JsonValue]]]
@@ -87,7 +87,7 @@ def parts_of(value: JsonValue) -> Parts:
             plain.append((path, value))
 
     collect(value, "")
-    return [Table(path, rows) for path, rows in tables.items()], plain
+    return [Table(path, rows, range(len(rows)), len(rows)) for path, rows in tables.items()], plain
 
 
 def _as_row(value: JsonValue) -> dict[str, JsonValue]:
@@ -134,7 +134,7 @@ def digest_parts(tables: Sequence[Table], plain: Sequence[tuple[str, JsonValue]]
     texts += [written[at] for at in sorted(written)]
     if len(written) < len(tables):
         texts.append(f"{MARK} {len(tables) - len(written)} tables omitted")
-    total = len(plain) + sum(table.total or len(table.rows) for table in tables)
+    total = len(plain) + sum(table.total for table in tables)
     what = "rows" if tables else "values"
     return Digest("\n".join(texts), shown, total, what, what)
 
@@ -148,8 +148,7 @@ def _plain_text(plain: Sequence[tuple[str, JsonValue]], task: Task) -> tuple[str
         return _STATUS_KEYS.isdisjoint(plain[index][0].lower().replace("[]", "").split("."))
 
     selection = KeptLines(Lines.of(lines, what="values"), task)
-    for index in (*task.query.ranked(lines, limit=12), *sorted(range(len(lines)), key=has_no_status)):
-        selection.add(index)
+    selection.add_all((*task.query.ranked(lines, limit=12), *sorted(range(len(lines)), key=has_no_status)))
     return selection.text(), len(selection.kept)
 
 
@@ -180,7 +179,7 @@ def _rows_text(table: Table, task: Task) -> tuple[str, int]:
         top.append(summary)
     room_tokens = task.budget_tokens - task.counter("\n".join(top)) - _HEAD_TOKENS
     texts = [json_text.row_text(row, shown, short_cell) for row in flattened]
-    lines = Lines(texts, table.numbers or range(len(texts)), table.total or len(texts), what="rows", first=0)
+    lines = Lines(texts, table.numbers, table.total, what="rows", first=0)
     selection = select_rows(lines, by_column, task._replace(budget_tokens=max(16, room_tokens)))
     title = f"[table: {len(selection.kept)} of {lines.total} rows, numbered from 0] {table.path}"
     return "\n".join([title.rstrip(), *top, selection.text()]), len(selection.kept)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 
 from gatekeeper_core.context.tool_results.digest import Digest, KeptLines, Lines, Task
 from gatekeeper_core.context.tool_results.formats.templates import Template, templates_of
@@ -30,17 +31,15 @@ def digest_lines(lines: Lines, task: Task) -> Digest:
     texts, last = lines.texts, len(lines.texts) - 1
     templates = templates_of(texts)
     selection = KeptLines(lines, task)
-    budget = selection.remaining
+    budget = selection.budget
     levels = severities([texts[template.places[0]] for template in templates])
     rated = list(zip(templates, levels, strict=True))
     _keep_failures(selection, texts, [template for template, level in rated if level == FAILURE])
-    for nth, index in enumerate(task.query.ranked(texts, limit=_MATCHED_LINES)):
-        selection.add(index, reserve=selection.overdraft if nth < _FEW else budget // 12)
-    for index in reversed(range(len(texts))[-_TAIL:]):  # the counts of a run stand near its end
-        if _SUMMARY.search(texts[index][:_TAIL_CHARS]):
-            selection.add(index, reserve=budget // 2)
+    selection.add_all(task.query.ranked(texts, limit=_MATCHED_LINES), sure=_FEW, reserve=budget // 12)
+    tail = reversed(range(len(texts))[-_TAIL:])  # the counts of a run are near its end
+    selection.add_all((at for at in tail if _SUMMARY.search(texts[at][:_TAIL_CHARS])), reserve=budget // 2)
 
-    def add_all(some: Iterable[Template], *, reserve: int) -> None:
+    def add_templates(some: Iterable[Template], *, reserve: int) -> None:
         misses = 0
         for template in some:
             misses += not selection.add(template.places[0], note=template.note, reserve=reserve)
@@ -55,13 +54,12 @@ def digest_lines(lines: Lines, task: Task) -> Digest:
     rare.sort(key=lambda template: (-worth[template.text], template.places[0]))
     common = [template for template in telling if len(template.places) >= common_from]
     common.sort(key=lambda template: (-len(template.places), template.places[0]))
-    add_all(rare[:_FEW], reserve=0)
-    for index in (last, 0, last - 1, 1):
-        if 0 <= index <= last and texts[index].strip():
-            selection.add(index, reserve=budget // 12)
-    add_all(rare, reserve=min(selection.remaining, budget) // 4)
-    add_all(common, reserve=0)
-    add_all(rare, reserve=0)
+    add_templates(rare[:_FEW], reserve=0)
+    ends = (at for at in (last, 0, last - 1, 1) if 0 <= at <= last and texts[at].strip())
+    selection.add_all(ends, reserve=budget // 12)
+    add_templates(rare, reserve=min(selection.remaining, budget) // 4)
+    add_templates(common, reserve=0)
+    add_templates(rare, reserve=0)
     return selection.digest("lines")
 
 
@@ -70,7 +68,7 @@ def _keep_failures(selection: KeptLines, lines: Sequence[str], failures: list[Te
 
     First come those that state their level, the rarest first, last those that state a lower one, as of a retry.
     """
-    budget = selection.remaining
+    budget = selection.budget
     states = {template.text: stated_level(lines[template.places[0]]) for template in failures}
     failures.sort(key=lambda template: (-states[template.text], -template.rarity, template.places[0]))
     kept: list[Template] = []
@@ -84,11 +82,7 @@ def _keep_failures(selection: KeptLines, lines: Sequence[str], failures: list[Te
     for template in kept:
         if len(template.places) <= max(_FEW, _COMMON_SHARE * len(lines)):
             index = template.places[0]
-            for near in range(len(lines))[index + 1 : index + 1 + _LINES_AFTER]:
-                if not _CONTINUES.match(lines[near]):
-                    break
-                selection.add(near, reserve=budget // 3)
-            if index:
-                selection.add(index - 1, reserve=budget // 3)
-    for template in kept:
-        selection.add(template.places[-1], reserve=budget // 3)
+            after = range(len(lines))[index + 1 : index + 1 + _LINES_AFTER]
+            near = [*takewhile(lambda at: _CONTINUES.match(lines[at]), after), *range(index)[-1:]]
+            selection.add_all(near, reserve=budget // 3)
+    selection.add_all((template.places[-1] for template in kept), reserve=budget // 3)

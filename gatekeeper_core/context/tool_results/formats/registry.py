@@ -33,7 +33,7 @@ _DIFF_LINE = data_pattern("result_patterns.tsv", "DIFF_LINE")
 _MARKUP = data_pattern("result_patterns.tsv", "MARKUP", re.IGNORECASE)
 _CODE_LINE = data_pattern("result_patterns.tsv", "CODE_LINE")
 _SENTENCE_END = LazyPattern(r"[.!?] |[。！？]")
-_WORD = LazyPattern(r"\w")
+_SENTENCE_LINE = data_pattern("result_patterns.tsv", "SENTENCE_LINE", re.DOTALL)
 _KEY_LINE = data_pattern("result_patterns.tsv", "KEY_LINE")
 
 
@@ -83,16 +83,6 @@ class Sample:
         return tested >= 0.4 or (tested >= 0.03 and _TEST_SUMMARY.search(ends) is not None)
 
 
-def _is_sentence(line: str) -> bool:
-    """Return whether a line ends as a sentence of some length does."""
-    bare = line.rstrip()
-    if bare.endswith(('"', "'", "”", "’", ")")):
-        bare = bare[:-1]
-    if bare.endswith((".", "!", "?")):
-        return _WORD.search(bare[:-19]) is not None
-    return len(bare) > 8 and bare.endswith(("。", "！", "？"))
-
-
 class Format(NamedTuple):
     """A format of tool results.
 
@@ -134,7 +124,7 @@ FORMATS = (
         digest_lines,
     ),
     Format("code", lambda sample: sample.share(_CODE_LINE.match) >= 0.2 or sample.share(_KEY_LINE.match) >= 0.6),
-    Format("prose", lambda sample: sample.share(_is_sentence) >= 0.5),
+    Format("prose", lambda sample: sample.share(_SENTENCE_LINE.match) >= 0.5),
     Format(
         "lines",
         lambda sample: len(sample.lines) >= 20 and len(set(map(masked, sample.lines))) <= 0.5 * len(sample.lines),

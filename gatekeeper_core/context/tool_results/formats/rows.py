@@ -192,7 +192,7 @@ def _median(values: Sequence[float]) -> float:
 def select_rows(lines: Lines, columns: Mapping[str, Cells], task: Task) -> KeptLines:
     """Return the rows to keep, of rows as lines and by column, the most valuable ones added first."""
     selection = KeptLines(lines, task)
-    budget, count = selection.remaining, len(lines.texts)
+    budget, count = selection.budget, len(lines.texts)
     if not count:
         return selection
     unusual = unusual_rows(columns, count)
@@ -202,8 +202,7 @@ def select_rows(lines: Lines, columns: Mapping[str, Cells], task: Task) -> KeptL
             selection.add(index, reserve=selection.overdraft)
         elif not selection.add(index, reserve=budget // (3 if level >= 0 else 2)):
             break
-    for nth, index in enumerate(task.query.ranked(lines.texts, limit=_MATCHED_ROWS)):
-        selection.add(index, reserve=selection.overdraft if nth < _PER_REASON else budget // 12)
+    selection.add_all(task.query.ranked(lines.texts, limit=_MATCHED_ROWS), sure=_PER_REASON, reserve=budget // 12)
     selection.add(0)
     # The first few for each column and way of standing out, more of texts than of numbers.
     seen: Counter[tuple[str, str]] = Counter()

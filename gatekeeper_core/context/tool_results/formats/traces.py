@@ -39,23 +39,18 @@ def digest_trace(lines: Lines, task: Task) -> Digest:
     if not runs:
         return digest_lines(lines, task)
     selection = KeptLines(lines, task)
-    budget = selection.remaining
     first = {masked(texts[at]): at for at in reversed(messages)}
     telling = sorted(first.values(), key=lambda at: (not is_trace_head(texts[at]), at))
-    for nth, at in enumerate(telling):
-        selection.add(at, reserve=budget // 3 if nth else selection.overdraft)
-    for at in task.query.ranked(texts, limit=6):
-        selection.add(at, reserve=budget // 4)
+    selection.add_all(telling, sure=1, reserve=selection.budget // 3)
+    selection.add_all(task.query.ranked(texts, limit=6), reserve=selection.budget // 4)
     kinds: dict[tuple[str, ...], list[list[int]]] = {}
     for run in runs:
         kinds.setdefault(tuple(masked(texts[frame[0]]) for frame in run), run)
     for frames in kinds.values():  # both ends, one's own code, further ones at the ends
         own = [frame for frame in frames if not _LIBRARY.search(texts[frame[0]][:400])]
         worth = [frames[-1], frames[0], *own[-_OWN:][::-1], *own[:_OWN], *frames[-_ENDS:][::-1], *frames[:_ENDS]]
-        for at in (at for frame in worth for at in frame):
-            selection.add(at)
-    for at in reversed(messages):
-        selection.add(at)
+        selection.add_all(at for frame in worth for at in frame)
+    selection.add_all(reversed(messages))
     return selection.digest("frames")
 
 
