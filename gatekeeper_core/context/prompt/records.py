@@ -328,7 +328,7 @@ class BuilderParts:
             return None if is_stored else (json.dumps(state.to_dict()), -1)
 
         if state.ledger.questions:
-            self._run_late("policy", thread, partial(update_record, self.store, thread, POLICY_KIND, newer))
+            self._run_late("policy", thread, lambda: update_record(self.store, thread, POLICY_KIND, newer))
 
     def follow_up(self, thread: Thread) -> None:
         """Let models write for the next build what rules wrote for this one; nobody waits for it."""
@@ -346,18 +346,18 @@ class BuilderParts:
         """Read a thread into memory; return why rules did the work of a model, None if all is well."""
         return remember_thread(memory, thread, self.store, extractor=self.extractor).reason
 
-    def _start(self, part: str, thread: Thread, plugin: object, work: Callable[[], object]) -> None:
+    def _start(self, part: str, thread: Thread, plugin: object, work: Callable[[], str | None]) -> None:
         """Start the work of a plug-in for the next build; a failure, or the reason it returns, is a miss there."""
         if not start_plugin(plugin, partial(self._run_late, part, thread, work)):
             self._miss_late(thread, part, "busy")
 
-    def _run_late(self, part: str, thread: Thread, work: Callable[[], object]) -> None:
+    def _run_late(self, part: str, thread: Thread, work: Callable[[], str | None]) -> None:
         status = "degraded"
         try:
             reason = work()
         except Exception as error:  # noqa: BLE001 - the user's store or model: the next build reports it
             status, reason = "failed", type(error).__name__
-        if reason and isinstance(reason, str):
+        if reason:
             self._miss_late(thread, part, status, reason)
 
     def _miss_late(self, thread: Thread, part: str, status: str, reason: str = "") -> None:
