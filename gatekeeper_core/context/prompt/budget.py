@@ -24,13 +24,7 @@ _ELSEWHERE = {
 class ContextBudget(NamedTuple):
     """The token limit of each part of a context; together at most the budget.
 
-    Attributes:
-        system_prompt: the system prompt.
-        summary: the summary of the thread.
-        retrieved: long-term memories.
-        recent_messages: earlier turns and the current run.
-        current_input: the question.
-        reserved: tokens kept free.
+    ``recent_messages`` are earlier turns and the current run; ``reserved`` tokens are kept free.
     """
 
     system_prompt: int

@@ -54,9 +54,6 @@ from gatekeeper_core.truncation import truncate_middle
 _INPUT_TOKENS = 500
 """Tokens of a question whose share is 0 where nothing may be lent. Source: requirement 001-37."""
 
-_STATUS_TOKENS = 400
-"""Kept free for the task status in the pin. Source: ours; a dozen lines."""
-
 _BOOKED_AS = {"steps": "summary", "head": "recent_messages"}
 """Parts that ``TokenStats`` counts with others."""
 
@@ -129,13 +126,14 @@ def build_prompt(
     query = truncate_middle(prompt, question_tokens, token_counter=count) if is_cut else prompt
     included = options.included
     is_missing = included is not None and needs_prompt(talk.messages, prompt, included=included)
+    question = Message("user", query) if is_missing else None
     if is_missing and not included:
         tell(SAFETY_NET, log=log)
     shrink = BoundedCompressor(ThreadCompressor(parts.tool_results, thread.id if thread else None, talk.tenant), calls)
     run = RunConfig(compress_result=shrink if config.enable_tool_result_compression else None)
     request = make_request(
         talk.messages,
-        Message("user", query) if is_missing else None,
+        question,
         without={*step_seqs, *([0] if is_repeated else [])},
         compress_result=run.compress_result,
         max_message_tokens=config.max_message_tokens or max(1, shares.recent_messages // 4),
@@ -157,23 +155,16 @@ def build_prompt(
         has_pin = config.enable_instruction_pinning is not False if options.pin is None else options.pin
         is_reply = request.query and not request.has_open_calls and not is_answered(request.messages)
         pin = renderer.pin(prompt, None, limit=0) if has_pin and is_reply else None
-        stated = [
-            OptionalPart("constraints", renderer.constraints(records.constraints)),
-            OptionalPart("pinned", pin, max_growth=_STATUS_TOKENS),
-            OptionalPart("steps", steps),
-        ]
-        optional, room = reserve(stated, room, count=count)
+        constraints = renderer.constraints(records.constraints)
+        optional, room = reserve({"constraints": constraints, "pinned": pin, "steps": steps}, room, count=count)
         shared = shares.summary + shares.retrieved + shares.recent_messages
         usable = max(0, min(room, shared))
         summary = renderer.summary(records.summary, limit=usable * shares.summary // max(1, shared))
         memories, memory_count = renderer.memories(records.memories, limit=usable * shares.retrieved // max(1, shared))
-        derived = [
-            OptionalPart("summary", summary, is_wanted=records.summary.covered_messages > 0),
-            OptionalPart("retrieved", memories, is_wanted=bool(records.memories)),
-        ]
-        optional |= reserve(derived, room, count=count)[0]
-        wanted = [part.name for part in (*stated, *derived) if part.message or part.is_wanted]
-        given_up = [name for name in wanted if name not in optional]
+        optional |= reserve({"summary": summary, "retrieved": memories}, room, count=count)[0]
+        wanted: dict[Part, object] = {"constraints": constraints, "pinned": pin, "steps": steps}
+        wanted |= {"summary": summary or records.summary.covered_messages, "retrieved": records.memories}
+        given_up = [name for name, content in wanted.items() if content and name not in optional]
 
         # turns: optional parts give way before what must be sent
         view: HistoryView | None = None
@@ -233,9 +224,11 @@ def build_prompt(
             hits = records.memories_beside(talk, seqs)
             memories, memory_count = renderer.memories(hits, limit=memory_part.tokens)
             optional |= {"retrieved": memory_part._replace(message=memories)} if memories else {}
-        task = parts.update_task(calls, thread, prompt, request, view) or records.task
+        asked = thread.continued([question]) if thread and question else thread
+        task = parts.update_task(calls, asked, prompt, view) or records.task
         pin = renderer.pin(prompt, task, limit=optional["pinned"].tokens) if "pinned" in optional else None
-        messages = in_order(system, optional, turns, pin, cache_friendly=config.cache_friendly)
+        optional |= {"pinned": optional["pinned"]._replace(message=pin)} if pin else {}
+        messages = in_order(system, optional, turns, cache_friendly=config.cache_friendly)
         fates |= {0: "sent"} if is_repeated else {}
         fates |= dict.fromkeys(step_seqs, "step") if "steps" in optional else {}
         built = tuple(BuiltPart(one.part, one.seq, cost([one.message])) for one in messages)
@@ -257,7 +250,7 @@ def build_prompt(
             shares=shares,
             budget_tokens=config.total_budget,
             view=view,
-            safety_net=request.question_added,
+            safety_net=is_missing,
             given_up=tuple(given_up),
             squeezed=turns.squeezed,
             misses=calls.misses,
@@ -298,8 +291,8 @@ def overhead(
         after_tokens=volatile if cache_friendly else 0,
         unsent_tokens=costs.get("pinned", 0) + unsent_tokens,
         summary_tokens=costs.get("summary", 0) if includes_summarized else 0,
-        before_digest=messages_digest(filter(None, before)),
-        summary_digest=messages_digest(filter(None, summary)) if summary else "",
+        before_digest=messages_digest(before),
+        summary_digest=messages_digest(summary) if summary else "",
     )
 
 
@@ -367,23 +360,20 @@ def in_order(
     system: Sequence[Message],
     optional: Mapping[Part, OptionalPart],
     turns: SentTurns,
-    pin: Message | None,
     *,
     cache_friendly: bool,
 ) -> list[PromptMessage]:
     """Return the messages of a prompt in their order; ``cache_friendly``: volatile parts come after the turns."""
 
-    def part(name: Part) -> list[PromptMessage]:
-        message = optional[name].message if name in optional else None
-        return [PromptMessage(name, message)] if message else []
+    def some(*names: Part) -> list[PromptMessage]:
+        return [PromptMessage(name, optional[name].message) for name in names if name in optional]
 
     rules = [PromptMessage("system_prompt", message) for message in system]
-    volatile = [*rules[1:], *part("summary"), *part("steps"), *part("retrieved")]
+    volatile = [*rules[1:], *some("summary", "steps", "retrieved")]
     head = [entry for entry in turns.past if entry.part == "head"]
     past = [entry for entry in turns.past if entry.part != "head"]
     middle = [*past, *volatile] if cache_friendly else [*volatile, *past]
-    last = [PromptMessage("pinned", pin)] if pin else []
-    return [*rules[:1], *part("constraints"), *head, *middle, *turns.run, *last]
+    return [*rules[:1], *some("constraints"), *head, *middle, *turns.run, *some("pinned")]
 
 
 def _prompt_message(request: Request, at: int, message: Message, *, is_placeholder: bool = False) -> PromptMessage:

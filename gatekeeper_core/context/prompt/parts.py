@@ -6,7 +6,7 @@ outside. With a session key nobody else can compute the fence's name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
@@ -36,6 +36,9 @@ _CUT = "…[cut]"
 _LEAST_BODY = 16
 """Tokens that a body needs beside its heading. Source: requirement 001-78."""
 
+_STATUS_TOKENS = 400
+"""Kept free for the task status in the pin. Source: ours; a dozen lines."""
+
 JOIN_TOKENS = 2
 """Kept free for each optional part, and for each system message: some providers take one, and they are joined."""
 
@@ -54,35 +57,29 @@ class SystemPrompt(NamedTuple):
 
 
 class OptionalPart(NamedTuple):
-    """A part that is sent if it has room.
+    """The message of a part that has room, and the tokens that it may take."""
 
-    Attributes:
-        name: name of the part.
-        message: message of the part; None if it is empty or does not fit.
-        tokens: token limit of the part.
-        max_growth: tokens by which it may grow: a tenth of the room that it leaves, at most so many.
-        is_wanted: whether the part has content.
-    """
-
-    name: Part
-    message: Message | None
-    tokens: int = 0
-    max_growth: int = 0
-    is_wanted: bool = False
+    message: Message
+    tokens: int
 
 
 def reserve(
-    parts: Iterable[OptionalPart], room_tokens: int, *, count: TokenCounter
+    messages: Mapping[Part, Message | None], room_tokens: int, *, count: TokenCounter
 ) -> tuple[dict[Part, OptionalPart], int]:
-    """Return the parts that have room, most valuable first, and the room that remains."""
-    taken: dict[Part, OptionalPart] = {}
-    for part in parts:
-        tokens = count_message(part.message, token_counter=count) if part.message else 0
-        tokens += min(part.max_growth, max(0, room_tokens - tokens) // 10)
-        if part.message and tokens + JOIN_TOKENS <= room_tokens:
-            taken[part.name] = part._replace(tokens=tokens)
-            room_tokens -= tokens + JOIN_TOKENS
-    return taken, room_tokens
+    """Return the parts that have room, most valuable first, and the room that remains.
+
+    The pin may grow by the status of the task: by a tenth of the room that it leaves, at most ``_STATUS_TOKENS``.
+    """
+    reserved: dict[Part, OptionalPart] = {}
+    for name, message in messages.items():
+        if message:
+            tokens = count_message(message, token_counter=count)
+            if name == "pinned":
+                tokens += min(_STATUS_TOKENS, max(0, room_tokens - tokens) // 10)
+            if tokens + JOIN_TOKENS <= room_tokens:
+                reserved[name] = OptionalPart(message, tokens)
+                room_tokens -= tokens + JOIN_TOKENS
+    return reserved, room_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,7 +34,7 @@ from gatekeeper_core.context.memory.task import ActiveTask, TaskTracker
 from gatekeeper_core.context.memory.thread import Thread, load_record, update_record
 from gatekeeper_core.context.memory.update import MemoryExtractor, remember_thread
 from gatekeeper_core.context.prompt.budget import ContextBuilderConfig
-from gatekeeper_core.context.prompt.request import Request, run_start
+from gatekeeper_core.context.prompt.request import run_start
 from gatekeeper_core.context.prompt.result import Miss
 from gatekeeper_core.context.tool_results.compressor import ToolResultCompressor
 from gatekeeper_core.context.tool_results.context import ResultCompressor, ResultContext, ThreadCompressor
@@ -193,7 +193,6 @@ class BuilderParts:
         )
         self.tasks = TaskTracker(self.store)
         self.constraints = ThreadConstraints(self.store, token_counter=count)
-        self._slow_memory = None if getattr(self.memory, "is_inline", False) is True else self.memory
         self._lock = Lock()
         self._late_misses: LruCache[tuple[str, str], dict[str, Miss]] = LruCache(max_entries=_MAX_THREADS)
         self._run_summaries: LruCache[tuple[str, str], tuple[str, Summary]] = LruCache(max_entries=_MAX_THREADS)
@@ -268,13 +267,11 @@ class BuilderParts:
         return replace(config, keep_newest=config.keep_newest + sum(start >= first for start in older))
 
     def update_task(
-        self, calls: BoundedCalls, thread: Thread | None, prompt: str, request: Request, view: HistoryView | None
+        self, calls: BoundedCalls, thread: Thread | None, prompt: str, view: HistoryView | None
     ) -> ActiveTask | None:
-        """Return the task with the question read, None if it is not tracked or cannot be updated."""
+        """Return the task with the thread read, None if it is not tracked or cannot be updated."""
         if thread is None or self.config.enable_instruction_pinning is False or not prompt.strip():
             return None
-        if request.question_added:
-            thread = thread.continued([request.messages[request.start]])
         verdict = view.selection.gate if view and view.selection else None
         task: ActiveTask | None = calls.run("task", partial(self.tasks.update, thread, verdict=verdict))
         return task
@@ -307,13 +304,14 @@ class BuilderParts:
         memory, user = self.memory, thread.user
         if memory is None or user is None:
             return ()
+        plugin = None if getattr(memory, "is_inline", False) is True else memory
         if self.extractor is None:  # a model reads the thread after the build
-            if self._slow_memory:
+            if plugin:
                 self._start("extraction", thread, memory, partial(self._extract, memory, thread))
             else:
                 calls.run("extraction", partial(self._extract, memory, thread))
         search = partial(_search, memory, MemoryScope(thread.tenant, user), prompt, self.config)
-        hits, reason = calls.run("retrieved", search, plugin=self._slow_memory) or ((), "")
+        hits, reason = calls.run("retrieved", search, plugin=plugin) or ((), "")
         if reason:
             calls.miss("retrieved", "failed" if reason == _NONSENSE and not hits else "degraded", reason)
         return hits
@@ -330,7 +328,7 @@ class BuilderParts:
             return None, None if is_stored else (json.dumps(state.to_dict()), -1)
 
         if state.ledger.questions:
-            self._run_late("policy", thread, partial(update_record, self.store, thread, POLICY_KIND, newer))
+            self._run_late("policy", thread, lambda: update_record(self.store, thread, POLICY_KIND, newer))
 
     def follow_up(self, thread: Thread) -> None:
         """Let models write for the next build what rules wrote for this one; nobody waits for it."""
@@ -348,18 +346,18 @@ class BuilderParts:
         """Read a thread into memory; return why rules did the work of a model, None if all is well."""
         return remember_thread(memory, thread, self.store, extractor=self.extractor).reason
 
-    def _start(self, part: str, thread: Thread, plugin: object, work: Callable[[], object]) -> None:
+    def _start(self, part: str, thread: Thread, plugin: object, work: Callable[[], str | None]) -> None:
         """Start the work of a plug-in for the next build; a failure, or the reason it returns, is a miss there."""
         if not start_plugin(plugin, partial(self._run_late, part, thread, work)):
             self._miss_late(thread, part, "busy")
 
-    def _run_late(self, part: str, thread: Thread, work: Callable[[], object]) -> None:
+    def _run_late(self, part: str, thread: Thread, work: Callable[[], str | None]) -> None:
         status = "degraded"
         try:
             reason = work()
         except Exception as error:  # noqa: BLE001 - the user's store or model: the next build reports it
             status, reason = "failed", type(error).__name__
-        if reason and isinstance(reason, str):
+        if reason:
             self._miss_late(thread, part, status, reason)
 
     def _miss_late(self, thread: Thread, part: str, status: str, reason: str = "") -> None:

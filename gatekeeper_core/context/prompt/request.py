@@ -34,14 +34,12 @@ class Request(NamedTuple):
         seqs: for each its sequence number in the thread, None for one that was added here.
         changed: positions whose text was compressed or cut.
         starts: positions at which the turns begin, ascending; the last turn is the current one.
-        question_added: whether the question was added.
     """
 
     messages: tuple[Message, ...]
     seqs: tuple[int | None, ...]
     changed: frozenset[int]
     starts: tuple[int, ...]
-    question_added: bool
 
     @property
     def start(self) -> int:
@@ -120,7 +118,6 @@ def make_request(
         tuple(None if at is None else listed[at][0] for at, _ in exchanges),
         frozenset(at for at, message in enumerate(sent) if message.text != full[at].text),
         starts,
-        question is not None,
     )
 
 
