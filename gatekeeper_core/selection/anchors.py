@@ -12,7 +12,7 @@ Nothing crosses punctuation, and no anchor is longer than 120 characters. At mos
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import chain
 from operator import add
@@ -109,28 +109,13 @@ def count_terms(text: str, *, limit: int = MAX_TURN_ANCHORS, with_quantities: bo
     return counts
 
 
-def terms_in(text: str, *, with_quantities: bool = True) -> Set[str]:
-    """Return the terms of :func:`count_terms`, without counting them.
-
-    >>> sorted(terms_in("Deploy api-gateway, then deploy"))
-    ['api', 'api-gateway', 'deploy', 'gateway']
-    """
-    readable = _readable(text)
-    if 3 * len(readable) > MAX_TURN_ANCHORS:  # no character begins more than three terms: else none is one too many
-        return count_terms(text, with_quantities=with_quantities).keys()
-    terms = set(chain.from_iterable(_term_lists(readable)))
-    if with_quantities:
-        terms.update([quantity.term for quantity in _quantities(readable)])
-    return terms
-
-
 def telling_terms(text: str) -> set[str]:
     """Return the terms of :func:`count_terms` that have more than one character and weigh 1.
 
     >>> sorted(telling_terms("我们 deploy 缓存 7 days"))
     ['day', 'deploy', '缓存']
     """
-    terms = terms_in(text, with_quantities=False)
+    terms = count_terms(text, with_quantities=False)
     return {term for term in terms if len(term) > 2 or (len(term) == 2 and term_weight(term) == 1.0)}
 
 

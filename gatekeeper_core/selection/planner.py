@@ -21,7 +21,7 @@ from typing import Literal, NamedTuple
 
 from gatekeeper_core.events import CANDIDATES, COVER
 from gatekeeper_core.observation import stage
-from gatekeeper_core.selection.anchors import terms_in
+from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.blocks import Block
 from gatekeeper_core.selection.cues import Cues
 from gatekeeper_core.selection.index import TurnIndex
@@ -181,7 +181,7 @@ class Repeats:
         """Return the indexed terms of a turn, without dates and amounts."""
         if turn_id not in self._terms:
             texts = self._blocks[turn_id].texts
-            self._terms[turn_id] = frozenset().union(*(terms_in(text, with_quantities=False) for text in texts))
+            self._terms[turn_id] = frozenset().union(*(count_terms(text, with_quantities=False) for text in texts))
         return self._terms[turn_id]
 
 
