@@ -75,44 +75,31 @@ def methods_of(embedder: object) -> tuple[str, str] | None:
 
 
 class Embedded(NamedTuple):
-    """Checked vectors: one of length 1 per text, or none and the reason."""
+    """Checked vectors of length 1, one for each text, None for a text without; and why some are missing, or ""."""
 
-    vectors: tuple[array[float], ...]
-    reason: str | None = None
+    vectors: tuple[array[float] | None, ...]
+    reason: str = ""
 
 
 def embed(embedder: Embedder, texts: Sequence[str]) -> Embedded:
     """Return the vectors of texts, or the reason why there are none; an embedder that fails raises nothing here.
 
-    The reasons are ``"error: <its type>"``, ``"wrong_count"``, ``"no_vector"`` (not numbers, NaN, all zero) and
-    ``"mixed_dimensions"``.
+    The reasons are ``"error: <its type>"``, ``"wrong_count"``, ``"mixed_dimensions"``, and for some of the texts
+    ``"no_vector"`` (not numbers, NaN, all zero).
 
-    >>> embed(lambda texts: [[float(len(text)), 0.0] for text in texts], ["ab"]).vectors
-    (array('f', [1.0, 0.0]),)
-    """
-    vectors, reason = embed_each(embedder, texts)
-    read = tuple(vector for vector in vectors if vector is not None)
-    if not reason and len(read) < len(texts):
-        reason = "no_vector"
-    elif len(set(map(len, read))) > 1:
-        reason = "mixed_dimensions"
-    return Embedded((), reason) if reason else Embedded(read)
-
-
-def embed_each(embedder: Embedder, texts: Sequence[str]) -> tuple[tuple[array[float] | None, ...], str]:
-    """Return for each text its vector of length 1, None if it has none, and "" or the reason why no text has one.
-
-    The reasons are ``"error: <its type>"`` and ``"wrong_count"``. The dimensions are not compared.
-
-    >>> embed_each(lambda texts: [[float(len(text))] for text in texts], ["tea", ""])
-    ((array('f', [1.0]), None), '')
+    >>> embed(lambda texts: [[float(len(text))] for text in texts], ["tea", ""])
+    Embedded(vectors=(array('f', [1.0]), None), reason='no_vector')
     """
     try:
         given = tuple(islice(iter(embedder(texts)), len(texts) + 1))
         vectors = tuple(unit_vector(vector) for vector in given)
     except Exception as error:  # noqa: BLE001 - a model of the caller's, most often over a network: it may raise anything
-        return (), f"error: {type(error).__name__}"
-    return (vectors, "") if len(vectors) == len(texts) else ((), "wrong_count")
+        return Embedded((), f"error: {type(error).__name__}")
+    if len(vectors) != len(texts):
+        return Embedded((), "wrong_count")
+    if len({len(vector) for vector in vectors if vector}) > 1:
+        return Embedded((), "mixed_dimensions")
+    return Embedded(vectors, "" if all(vectors) else "no_vector")
 
 
 def embedder_name(embedder: Embedder) -> str:

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 from gatekeeper_core.caching import LruCache, text_key
 from gatekeeper_core.data_files import rows
-from gatekeeper_core.embedding import Embedder, ModelEmbedder, embed_each, embedder_name, methods_of
+from gatekeeper_core.embedding import Embedder, ModelEmbedder, embed, embedder_name, methods_of
 from gatekeeper_core.errors import check_number
 from gatekeeper_core.events import ENCODER_FAILED
 from gatekeeper_core.observation import tell
@@ -179,22 +179,19 @@ class TextEncoder:
 
     def _embed(self, embedder: Embedder, keys: Sequence[tuple[bool, bytes]], texts: Sequence[str]) -> Encoded:
         """Return the vectors of a batch, and put them in the cache: it may end too late, on its own thread."""
-        none = (None,) * len(texts)
-        read, reason = embed_each(embedder, texts)
-        dimensions = {len(vector) for vector in read if vector}
-        if reason or not dimensions:
-            return Encoded(none, reason or "no_vector")
-        if len(dimensions) > 1:
-            return Encoded(none, "mixed_dimensions")
+        read, reason = embed(embedder, texts)
+        dimensions = max((len(vector) for vector in read if vector), default=0)
         with self._lock:
-            self._dimensions = self._dimensions or max(dimensions)
-        if dimensions != {self._dimensions}:
-            return Encoded(none, "other_dimensions")
+            self._dimensions = self._dimensions or dimensions
+        if dimensions not in (0, self._dimensions):
+            reason = "other_dimensions"
+        if not dimensions or reason == "other_dimensions":
+            return Encoded((None,) * len(texts), reason)
         vectors = tuple(packed(vector) if vector else None for vector in read)
         for key, vector in zip(keys, vectors, strict=True):
             if vector:
                 self._cache.put(key, vector)
-        return Encoded(vectors, "" if all(vectors) else "no_vector")
+        return Encoded(vectors, reason)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> TextEncoder:
         return self  # a model may be large, and the cache serves every copy of an adapter

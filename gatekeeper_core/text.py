@@ -152,7 +152,6 @@ _MAX_JOINS = 255
 
 # One look-ahead decides whether a word may go on, so that most words cost no more than their letters.
 _ASCII = "[A-Za-z0-9_]"
-_ASCII_REST = rf"(?:(?=[{_JOINERS},])(?:(?:[{_JOINERS}]|{_THOUSANDS}){_ASCII}+){{0,{_MAX_JOINS}}}{_SIGNS}|)"
 # Written with as few mentions of WIDE as can be: each costs milliseconds to compile.
 _LETTER = r"[^\W{WIDE}]"
 _REST = (
@@ -163,9 +162,6 @@ _REST = (
 WORD = _expanded(rf"(?:{_ASCII}+|{_LETTER}|{_FLAG}{_LETTER}){_LETTER}*{_REST}|[{{WIDE}}]+")
 """One word: a run of wide characters, or a word of any other script. No groups: for ``findall`` and ``finditer``."""
 
-ASCII_WORD = LazyPattern(rf"{_ASCII}+{_ASCII_REST}|{_FLAG}{_ASCII}+{_ASCII_REST}")
-"""The same words as :data:`WORD` on text for which ``text.isascii()`` holds, faster."""
-
 
 def word_strings(text: str) -> list[str]:
     """Return the words of a text in order, as written; of ``clean(text)`` where invisible characters must not matter.
@@ -174,7 +170,7 @@ def word_strings(text: str) -> list[str]:
     ['用', 'Redis', '做缓存', "don't", 'use', 'api-gateway', 'v1.2.3', '--dry-run']
     """
     check_str("text", text)
-    return (ASCII_WORD if text.isascii() else WORD).findall(text)
+    return WORD.findall(text)
 
 
 # --- Sentences ------------------------------------------------------------------------------------------------------

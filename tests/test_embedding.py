@@ -34,8 +34,9 @@ def fails(_texts: object) -> Any:
 )
 def test_whatever_an_embedder_does_is_told_and_not_raised(embedder: Any, reason: str) -> None:
     """004-66: an embedder that fails raises nothing."""
-    assert embed(embedder, ["喝茶", "tea"]) == ((), reason)
-    assert embed(lambda texts: [[1.0] * MAX_DIMENSIONS], ["tea"]).reason is None
+    vectors, why = embed(embedder, ["喝茶", "tea"])
+    assert (list(filter(None, vectors)), why) == ([], reason)
+    assert embed(lambda texts: [[1.0] * MAX_DIMENSIONS], ["tea"]).reason == ""
 
 
 @pytest.mark.parametrize("text", ["tea", "喝茶", "\ud800", ""])

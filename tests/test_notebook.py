@@ -108,11 +108,11 @@ def test_any_text_is_text(text: str) -> None:
 
 
 def test_a_thousand_turns_are_a_hundred_rows_and_a_number() -> None:
-    kept = tuple(SelectedTurn(at, "&<>'\"" * 100, "端口" * 200, 5, False) for at in range(1000))
-    table = shown(replace(selection(PAIRS["mixed"], "port"), turns=kept, _plan=None))
+    kept = tuple(SelectedTurn(0, "&<>'\"" * 100, "端口" * 200, at, False) for at in range(1000))
+    table = shown(replace(selection(PAIRS["mixed"], "port"), turns=kept))
     assert len(table.rows) == 102
     assert table.rows[51] == ["… 900 more"]
-    assert [row[0] for row in (table.rows[1], table.rows[50], table.rows[52], table.rows[-1])] == [
+    assert [row[1] for row in (table.rows[1], table.rows[50], table.rows[52], table.rows[-1])] == [
         "0",
         "49",
         "950",

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gatekeeper_core.text import (
-    ASCII_WORD,
     WORD,
     clean,
     code_fences,
@@ -80,15 +79,6 @@ def test_a_wide_character_stands_in_wide_words_only(text: str) -> None:
 def test_every_letter_and_digit_stands_in_a_word(text: str) -> None:
     inside = {position for word in WORD.finditer(text) for position in range(*word.span())}
     assert not [position for position, char in enumerate(text) if char.isalnum() and position not in inside]
-
-
-@given(
-    st.one_of(
-        st.text(st.characters(max_codepoint=127)), any_text.map(lambda text: text.encode("ascii", "ignore").decode())
-    )
-)
-def test_the_fast_pattern_finds_the_same_words_in_ascii_text(text: str) -> None:
-    assert ASCII_WORD.findall(text) == WORD.findall(text)
 
 
 def test_every_combining_mark_stays_with_its_letter_and_no_sign_does() -> None:

@@ -12,13 +12,13 @@ Nothing crosses punctuation, and no anchor is longer than 120 characters. At mos
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Set
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache, lru_cache
 from itertools import chain
 from operator import add
 from typing import Literal, NamedTuple
 
-from gatekeeper_core.selection.dates import Quantity, quantities
+from gatekeeper_core.selection.dates import quantities
 from gatekeeper_core.selection.lexicon import (
     ENGLISH_STOP_WORDS,
     HAN_LIGHT,
@@ -59,8 +59,6 @@ _QUOTED = LazyPattern(
     r"|(?<!\w)'([^'\n]{2,80})'(?!\w)"
 )
 _CAMEL = LazyPattern(r"[a-z][A-Z]")
-_DIGIT = LazyPattern("[0-9二两三四五六七八九十]")
-_QUOTE = LazyPattern("[`\"“‘「『《']")
 _FIRST_WIDE = "\u0e01"  # no character before it is of a script that is searched by pairs
 _PAIR = LazyPattern(f"(?=([^{''.join(sorted(HAN_PARTICLES))}]{{2}}))")
 _CHARACTER = LazyPattern(f"(?![{''.join(sorted(HAN_PARTICLES | HAN_LIGHT))}])[{HAN}]")
@@ -98,30 +96,16 @@ def count_terms(text: str, *, limit: int = MAX_TURN_ANCHORS, with_quantities: bo
     """
     readable = _readable(text)
     counts: dict[str, int] = {}
-    for term in chain.from_iterable(_term_lists(readable)):
-        if term in counts:
-            counts[term] += 1
-        elif len(counts) < limit:
-            counts[term] = 1
-    for quantity in _quantities(readable) if with_quantities else ():
+    for token in word_strings(readable):
+        for term in _wide_terms(token) if _is_wide_run(token) else _known_terms(token):
+            if term in counts:
+                counts[term] += 1
+            elif len(counts) < limit:
+                counts[term] = 1
+    for quantity in quantities(readable) if with_quantities else ():
         if quantity.term in counts or len(counts) < limit:
             counts[quantity.term] = counts.get(quantity.term, 0) + 1
     return counts
-
-
-def terms_in(text: str, *, with_quantities: bool = True) -> Set[str]:
-    """Return the terms of :func:`count_terms`, without counting them.
-
-    >>> sorted(terms_in("Deploy api-gateway, then deploy"))
-    ['api', 'api-gateway', 'deploy', 'gateway']
-    """
-    readable = _readable(text)
-    if 3 * len(readable) > MAX_TURN_ANCHORS:  # no character begins more than three terms: else none is one too many
-        return count_terms(text, with_quantities=with_quantities).keys()
-    terms = set(chain.from_iterable(_term_lists(readable)))
-    if with_quantities:
-        terms.update([quantity.term for quantity in _quantities(readable)])
-    return terms
 
 
 def telling_terms(text: str) -> set[str]:
@@ -130,7 +114,7 @@ def telling_terms(text: str) -> set[str]:
     >>> sorted(telling_terms("我们 deploy 缓存 7 days"))
     ['day', 'deploy', '缓存']
     """
-    terms = terms_in(text, with_quantities=False)
+    terms = count_terms(text, with_quantities=False)
     return {term for term in terms if len(term) > 2 or (len(term) == 2 and term_weight(term) == 1.0)}
 
 
@@ -146,13 +130,12 @@ def extract_anchors(text: str, *, limit: int = MAX_QUERY_ANCHORS) -> tuple[Ancho
     readable = _readable(text)
     anchors: dict[str | tuple[str], Anchor] = {}
     in_tokens = chain.from_iterable(map(_anchors, word_strings(readable)))
-    amounts = (Anchor(amount.term, amount.text, amount.kind, _QUANTITY_WEIGHT) for amount in _quantities(readable))
+    amounts = (Anchor(amount.term, amount.text, amount.kind, _QUANTITY_WEIGHT) for amount in quantities(readable))
     for anchor in chain(in_tokens, amounts):
         if len(anchors) == limit:
             return tuple(anchors.values())
         anchors.setdefault(anchor.term, anchor)
-    may_quote = _QUOTE.search(readable) or readable.count("'") > 1
-    for match in _QUOTED.finditer(readable) if may_quote else ():
+    for match in _QUOTED.finditer(readable):
         written = " ".join(match[match.lastindex or 0].split())
         if len(anchors) < limit and any(map(str.isalnum, written)):
             kind: AnchorKind = "code" if match.lastindex == 1 else "quote"
@@ -304,24 +287,6 @@ def _readable(text: str) -> str:
         head = MAX_SCANNED_CHARACTERS * 3 // 4
         text = text[:head] + "\n" + text[head - MAX_SCANNED_CHARACTERS :]
     return clean(text)
-
-
-def _term_lists(readable: str) -> Iterator[tuple[str, ...]]:
-    # No word crosses white space, so the terms of a piece of ASCII between white space can be cached.
-    if not readable.isascii():
-        return (_wide_terms(token) if _is_wide_run(token) else _known_terms(token) for token in word_strings(readable))
-    pieces = readable.split()
-    long = max(map(len, pieces), default=0) > _MAX_TOKEN
-    return map(_ascii_terms.__wrapped__ if long else _ascii_terms, pieces)
-
-
-@lru_cache(maxsize=32_768)
-def _ascii_terms(piece: str) -> tuple[str, ...]:
-    return tuple(chain.from_iterable(map(_word_terms, word_strings(piece))))
-
-
-def _quantities(readable: str) -> Iterable[Quantity]:
-    return quantities(readable) if _DIGIT.search(readable) else ()
 
 
 def _anchors(token: str) -> Iterator[Anchor]:

@@ -94,53 +94,25 @@ def _numeral(written: str) -> int:
 # --- dates of turns --------------------------------------------------------------------------------------------------
 
 _DAYS_BACK = {word: days for days in (1, 2, 3) for word in pattern("dates.tsv", f"days back {days}").split("|")}
-_BACK = {
-    "the day before yesterday": 2,
-    "yesterday": 1,
-    "last night": 1,
-    "大前天": 3,
-    "前天": 2,
-    "昨天": 1,
-    "昨日": 1,
-    "昨晚": 1,
-}
 _BACK = {"last": 1, "上": 1, "去": 1, "上上": 2, "前": 2}
 _NUMBERS = "a an one two three four five six seven eight nine ten".split()  # noqa: SIM905 - as a sentence reads them
 _COUNTS = {word: max(1, at - 1) for at, word in enumerate(_NUMBERS)}
-_SPANS = {
-    **dict.fromkeys(("day", "天", "日"), "day"),
-    **dict.fromkeys(("week", "周", "週", "星期", "礼拜"), "week"),
-    **dict.fromkeys(("month", "月"), "month"),
-    **dict.fromkeys(("year", "年"), "year"),
-}
+_SPANS = ("day 天 日", "week 周 週 星期 礼拜", "month 月", "year 年")  # as in date_terms
 _WEEKDAYS = ("mon", "tues", "wednes", "thurs", "fri", "satur", "sun")
 _WIDE_WEEKDAYS = "一二三四五六日"
 
 _SPOKEN = data_pattern("dates.tsv", "SPOKEN")
 
 
-class DateTerms(NamedTuple):
-    """The terms that a day is indexed under, from the shortest span to the longest."""
-
-    day: str
-    week: str
-    month: str
-    year: str
-
-
-def date_terms(day: date) -> DateTerms:
-    """Return the terms of a day. Its own names no year, like that of a date that is written in a text.
+def date_terms(day: date) -> tuple[str, str, str, str]:
+    """Return the terms of a day, its week, its month and its year. The day names no year, as in a date that is written.
 
     >>> date_terms(date(2023, 6, 3))
-    DateTerms(day='@06-03', week='@2023w22', month='@2023-06', year='@2023')
+    ('@06-03', '@2023w22', '@2023-06', '@2023')
     """
     year, week, _ = day.isocalendar()
-    return DateTerms(
-        day=f"@{day.month:02}-{day.day:02}",
-        week=f"@{year:04}w{week:02}",
-        month=f"@{day.year:04}-{day.month:02}",
-        year=f"@{day.year:04}",
-    )
+    month = f"{day.month:02}"
+    return f"@{month}-{day.day:02}", f"@{year:04}w{week:02}", f"@{day.year:04}-{month}", f"@{day.year:04}"
 
 
 def spoken_dates(text: str, asked_on: date) -> Iterator[Quantity]:
@@ -184,10 +156,10 @@ def _number(written: str) -> int:
 
 def _term(unit: str, back: int, day: date) -> str:
     """Return the term of the day, week, month or year that is so many of them before that of a day."""
-    span = _SPANS[unit]
-    if span in ("day", "week"):
-        earlier = day.toordinal() - back * (7 if span == "week" else 1)
-        terms = date_terms(date.fromordinal(max(1, earlier)))
-        return terms.week if span == "week" else terms.day
-    months = max(0, 12 * day.year + day.month - 1 - back * (12 if span == "year" else 1))
-    return f"@{months // 12:04}-{months % 12 + 1:02}" if span == "month" else f"@{months // 12:04}"
+    span = next(at for at, units in enumerate(_SPANS) if unit in units.split())
+    if span < 2:
+        earlier = date.fromordinal(max(1, day.toordinal() - back * (1, 7)[span]))
+    else:
+        months = max(12, 12 * day.year + day.month - 1 - back * (1, 12)[span - 2])
+        earlier = date(months // 12, months % 12 + 1, 1)
+    return date_terms(earlier)[span]

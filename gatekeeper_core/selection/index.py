@@ -37,11 +37,10 @@ class TurnIndex:
     (1, ['0x21'])
     """
 
-    __slots__ = ("_assistant_total", "_postings", "_user_total", "assistant_lengths", "speakers", "user_lengths")
+    __slots__ = ("_postings", "assistant_lengths", "speakers", "user_lengths")
 
     def __init__(self) -> None:
         self._postings: dict[str, int | array[int]] = {}  # one posting: an int, a third of the size
-        self._user_total = self._assistant_total = 0
         self.speakers = Speakers()
         self.user_lengths = array("I")
         self.assistant_lengths = array("I")
@@ -49,16 +48,6 @@ class TurnIndex:
     def __len__(self) -> int:
         """Return the number of turns."""
         return len(self.user_lengths)
-
-    @property
-    def mean_user_length(self) -> float:
-        """Terms of a user's text on average, at least 1."""
-        return max(1.0, self._user_total / (len(self) or 1))
-
-    @property
-    def mean_assistant_length(self) -> float:
-        """Terms of an assistant's text on average, at least 1."""
-        return max(1.0, self._assistant_total / (len(self) or 1))
 
     def add(
         self, user_terms: Mapping[str, int], assistant_terms: Mapping[str, int], *, texts: tuple[str, str] = ("", "")
@@ -81,8 +70,6 @@ class TurnIndex:
         self.speakers.add(*texts)
         self.user_lengths.append(sum(user_terms.values()))
         self.assistant_lengths.append(sum(assistant_terms.values()))
-        self._user_total += self.user_lengths[-1]
-        self._assistant_total += self.assistant_lengths[-1]
 
     def remove_last(self, terms: Iterable[str]) -> None:
         """Take the newest turn back, given every term of both its fields once.
@@ -91,8 +78,7 @@ class TurnIndex:
             IndexError: the index is empty.
         """
         self.speakers.remove_last()
-        self._user_total -= self.user_lengths.pop()
-        self._assistant_total -= self.assistant_lengths.pop()
+        del self.user_lengths[-1], self.assistant_lengths[-1]
         for term in terms:
             postings = self._postings[term]
             if isinstance(postings, int) or len(postings) == 1:
@@ -180,6 +166,8 @@ class Scan:
         self._terms: list[tuple[int, float, str]] = []
         self._unread: list[tuple[float, str]] = []
         self.sums: dict[int, float] = {}
+        lengths = index.user_lengths, index.assistant_lengths
+        self._mean_lengths = [max(1.0, sum(side) / (len(index) or 1)) for side in lengths]
         # The rarest terms first; of the rarest of all at least the newest turns that the budget allows.
         for frequency, place in sorted((index.document_frequency(term), at) for at, (term, _) in enumerate(weighted)):
             term, weight = weighted[place]
@@ -206,7 +194,7 @@ class Scan:
         members, rising = frozenset(turns), sorted(turns)
         index, slope, top = self._index, _K1 * _B, _K1 + 1
         flat, user_lengths, assistant_lengths = _K1 - slope, index.user_lengths, index.assistant_lengths
-        user_slope, assistant_slope = slope / index.mean_user_length, slope / index.mean_assistant_length
+        user_slope, assistant_slope = (slope / mean for mean in self._mean_lengths)
         matches = dict.fromkeys(members, (0.0, 0.0, 0))
         for place, weight, term in self._terms:
             best, bit = weight * top, 1 << place

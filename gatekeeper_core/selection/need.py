@@ -149,17 +149,12 @@ def shares(query: Query, scores: Sequence[Score], index: TurnIndex) -> dict[int,
     """Return by scored turn the share of the query's information that it holds, 0..1, related terms at their credit."""
     worth = index.information(query.idf)
     mass = max(math.fsum(worth.values()), LEAST_INFORMATION)
-    credit_of = {related.term: (related.stands_for, related.credit) for related in query.related}
     by_terms: dict[MatchedTerms, float] = {}  # most turns have the same terms as another one
     for score in scores:
         if score.terms not in by_terms:
-            own_terms = {term: worth[term] for term in score.matched if term in worth}
-            for term in score.related:
-                stands_for, credit = credit_of[term]
-                for own in stands_for:
-                    if own in worth:
-                        own_terms[own] = max(own_terms.get(own, 0.0), credit * worth[own])
-            by_terms[score.terms] = round(math.fsum(own_terms.values()) / mass, 6)
+            credit_of = query.credits(score.matched, score.related)
+            held = math.fsum(worth[term] * credit for term, credit in credit_of.items())
+            by_terms[score.terms] = round(held / mass, 6)
     return {score.turn_id: by_terms[score.terms] for score in scores}
 
 

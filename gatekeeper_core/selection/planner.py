@@ -21,7 +21,7 @@ from typing import Literal, NamedTuple
 
 from gatekeeper_core.events import CANDIDATES, COVER
 from gatekeeper_core.observation import stage
-from gatekeeper_core.selection.anchors import terms_in
+from gatekeeper_core.selection.anchors import count_terms
 from gatekeeper_core.selection.blocks import Block
 from gatekeeper_core.selection.cues import Cues
 from gatekeeper_core.selection.index import TurnIndex
@@ -137,17 +137,14 @@ class Conversation:
 class Repeats:
     """Likeness of turns: which of them say again what others say."""
 
-    def __init__(self, blocks: Sequence[Block]) -> None:
+    def __init__(self, blocks: Sequence[Block], scores: Sequence[Score] = ()) -> None:
         self._blocks = blocks
         self._terms: dict[int, frozenset[str]] = {}
-        self._matched: dict[int, frozenset[str]] = {}
-        self._alike: dict[frozenset[str], set[int]] = {}
         self._novelties: dict[int, tuple[int, float]] = {}
-
-    def add(self, score: Score) -> None:
-        """Take in a scored turn: turns that share the same terms with the question can repeat each other."""
-        self._matched[score.turn_id] = score.matched
-        self._alike.setdefault(score.matched, set()).add(score.turn_id)
+        sharing: dict[frozenset[str], set[int]] = {}
+        for score in scores:
+            sharing.setdefault(score.matched, set()).add(score.turn_id)
+        self._candidates = {score.turn_id: sharing[score.matched] for score in scores}
 
     def novelty(self, turn_id: int, kept: Sequence[int]) -> float:
         """Return the share of a turn's need that is left beside the sent turns, 0..1; of these none goes again."""
@@ -160,8 +157,8 @@ class Repeats:
         return novelty
 
     def candidates_of(self, turn_id: int) -> set[int]:
-        """Return the turns that share the same terms with the question."""
-        return self._alike[self._matched[turn_id]] if turn_id in self._matched else set()
+        """Return the turns that share the same terms with the question: the ones that can repeat each other."""
+        return self._candidates.get(turn_id, set())
 
     def restates(self, turn_id: int, other: int) -> bool:
         """Return whether a turn says again, or with a newer value, what an older one says."""
@@ -181,7 +178,7 @@ class Repeats:
         """Return the indexed terms of a turn, without dates and amounts."""
         if turn_id not in self._terms:
             texts = self._blocks[turn_id].texts
-            self._terms[turn_id] = frozenset().union(*(terms_in(text, with_quantities=False) for text in texts))
+            self._terms[turn_id] = frozenset().union(*(count_terms(text, with_quantities=False) for text in texts))
         return self._terms[turn_id]
 
 
@@ -285,8 +282,7 @@ class Planner:
         texts = lambda turn_id: blocks[turn_id].texts  # noqa: E731
         scores = score_turns(query, index, config=config, depth=limit, texts=texts, meaning=meaning)
         self.scores = {score.turn_id: score for score in scores}
-        for score in scores:
-            self.repeats.add(score)
+        self.repeats = Repeats(blocks, scores)
         self.reasons = {score.turn_id: Reason("recall", "not_a_candidate") for score in scores[limit:]}
         turn_ids = [score.turn_id for score in scores[:limit]]
         others = range(newest, -1, -1) if verdict.decision == "continue" else ()

@@ -151,10 +151,10 @@ class Selection:
     gate: Verdict
     coverage: float
     constraints: Mapping[str, str]
-    smallest_needed_tokens: int | None = None
-    counter: str = ""
-    margin: float = 0.0
-    _plan: Planner | None = field(default=None, repr=False, compare=False)
+    smallest_needed_tokens: int | None
+    counter: str
+    margin: float
+    _plan: Planner = field(repr=False, compare=False)
 
     @property
     def tokens(self) -> int:
@@ -164,12 +164,12 @@ class Selection:
     @property
     def order(self) -> tuple[int, ...]:
         """Ids of the kept turns, the most needed first."""
-        return tuple(self._plan.kept) if self._plan else ()
+        return tuple(self._plan.kept)
 
     @property
     def embedder(self) -> str:
         """Name of the embedder, "" without one."""
-        meaning = self._plan.question.meaning if self._plan else None
+        meaning = self._plan.question.meaning
         return meaning.embedder if meaning else ""
 
     @property
@@ -179,7 +179,7 @@ class Selection:
         ``no_vectors`` (of any turn), ``not_calibrated`` (none of its unrelated sentences), or a reason of
         ``TextEncoder``.
         """
-        meaning = self._plan.question.meaning if self._plan else None
+        meaning = self._plan.question.meaning
         return meaning.missed if meaning else ""
 
     @property
@@ -195,7 +195,7 @@ class Selection:
     @property
     def decisions(self) -> tuple[Decision, ...]:
         """One decision for each candidate and each kept turn, by turn; computed on first use."""
-        return tuple(map(self.decision, sorted(self._plan.reasons))) if self._plan else ()
+        return tuple(map(self.decision, sorted(self._plan.reasons)))
 
     def decision(self, turn_id: int) -> Decision:
         """Return the decision on any turn, candidate or not.
@@ -208,8 +208,6 @@ class Selection:
             raise TypeError(f"turn_id must be an int, got {type(turn_id).__name__}")
         if not 0 <= turn_id < self.turn_count:
             raise IndexError(f"turn {turn_id} does not exist: the conversation has {self.turn_count} turns")
-        if self._plan is None:
-            raise IndexError("this selection has no decisions: call explain() instead of select()")
         return _decision(self._plan, turn_id)
 
     def to_messages(self, query: str | None = None) -> list[dict[str, str]]:
@@ -265,12 +263,11 @@ class Selection:
         }
 
     def _covered_and_uncovered(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        plan = self._plan
-        texts = [side for part in plan.kept.values() for side in (part.user, part.assistant)] if plan else []
+        texts = [side for part in self._plan.kept.values() for side in (part.user, part.assistant)]
         terms, low = {term for text in texts for term in count_terms(text)}, [text.casefold() for text in texts]
         covered: dict[str, None] = {}
         uncovered: dict[str, None] = {}
-        for anchor in plan.question.query.anchors if plan else ():
+        for anchor in self._plan.question.query.anchors:
             if anchor.kind in _SHOWN_KINDS:
                 as_a_whole = anchor.kind in ("quote", "code")
                 is_covered = any(has_whole(anchor.term, text) for text in low) if as_a_whole else anchor.term in terms
@@ -289,10 +286,9 @@ class Selection:
         )
         rows = []
         for turn in self.turns:
-            decision = _decision(self._plan, turn.turn_id) if self._plan else None
-            notes = (decision.why, ", ".join(decision.shared)) if decision else ("", "")
-            part = "trimmed" if turn.trimmed else "whole"
-            rows.append((turn.turn_id, turn.tokens, part, *notes, turn.user, turn.assistant))
+            decision, part = _decision(self._plan, turn.turn_id), "trimmed" if turn.trimmed else "whole"
+            shared = ", ".join(decision.shared)
+            rows.append((turn.turn_id, turn.tokens, part, decision.why, shared, turn.user, turn.assistant))
         return notebook_table(caption, ("turn", "tokens", "part", "why", "shared", "user", "assistant"), rows)
 
 

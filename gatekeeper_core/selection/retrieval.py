@@ -16,7 +16,7 @@ nothing, not even a related term, has no score at all, however new.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from datetime import date
 from operator import attrgetter
 from typing import NamedTuple
@@ -78,6 +78,14 @@ class Query(NamedTuple):
     def mass(self) -> float:
         """The sum of ``idf`` over the terms, to six digits."""
         return round(math.fsum(self.idf.values()), 6)
+
+    def credits(self, matched: Set[str], related: Set[str]) -> dict[str, float]:
+        """Return what its own terms count in a turn that has some of them, 1.0 each, and some related ones."""
+        credit_of = dict.fromkeys(matched, 1.0)
+        for each in self.related:
+            for term in each.stands_for if each.term in related else ():
+                credit_of[term] = max(credit_of.get(term, 0.0), each.credit)
+        return credit_of
 
 
 class MatchedTerms(NamedTuple):
@@ -180,17 +188,7 @@ def expand_query(query: Query, index: TurnIndex, asked_on: date | None = None) -
 
 
 def recency(position: int, turn_count: int) -> float:
-    """Return the relative position of a turn in its conversation, 0.0 (first) to 1.0 (last).
-
-    Args:
-        position: index of the turn, 0 to ``turn_count - 1``.
-        turn_count: turns in the conversation, at least 1.
-
-    Source: specification 3.3 (a weak prior, weight 0.2); the linear form is ours.
-
-    >>> recency(3, 4)
-    1.0
-    """
+    """Return the relative position of a turn in its conversation, 0.0 (first) to 1.0 (last)."""
     return position / (turn_count - 1) if turn_count > 1 else 1.0
 
 
@@ -247,7 +245,7 @@ class _Scoring:
         if user and assistant and index.speakers.are_two_people():  # between two people both sides weigh alike
             user = assistant = (user + assistant) / 2
         self._sides = user, assistant
-        self._phrases = _phrases(query)
+        self._phrases = [phrase for phrase in _phrases(query) if phrase[-1] > 0]
 
     def best(self, depth: int) -> tuple[Score, ...]:
         """Return the best turns with their scores, best first."""
@@ -302,10 +300,10 @@ class _Scoring:
     def _read(self, score: Score) -> Score:
         """Return a score with its whole hits."""
         exact, exact_terms, text = 0.0, set(), ""
-        for needs, sure, phrase, has_borders, written, idf in self._phrases:
+        for needs, phrase, has_borders, written, idf in self._phrases:
             if needs and needs not in score.matched:
                 continue
-            if not sure:
+            if phrase:
                 text = text or folded("\n".join(side[:MAX_SCANNED_CHARACTERS] for side in self._texts(score.turn_id)))
                 if not (has_whole(phrase, text) if has_borders else phrase in text):
                     continue
@@ -319,59 +317,35 @@ class _Scoring:
         """Return the part of the query that the hits of a turn, as bits, cover."""
         if bits not in self._matched:
             query, mass = self._query, self._query.mass
-            own = {term for place, term in enumerate(query.idf) if bits >> place & 1}
-            related = [each for place, each in enumerate(query.related, len(query.idf)) if bits >> place & 1]
-            lent = dict.fromkeys(own, 1.0)
-            for each in related:
-                for term in each.stands_for:
-                    lent[term] = max(lent.get(term, 0.0), each.credit)
-            worth = math.fsum(query.idf[term] * credit for term, credit in lent.items())
+            terms = [*query.idf, *(each.term for each in query.related)]
+            hits = [term for place, term in enumerate(terms) if bits >> place & 1]
+            matched = frozenset(hits).intersection(query.idf)
+            related = frozenset(hits) - matched
+            worth = math.fsum(query.idf[term] * credit for term, credit in query.credits(matched, related).items())
             share = round(min(1.0, worth / mass), 6) if mass else 0.0
-            self._matched[bits] = MatchedTerms(share, frozenset(own), frozenset([each.term for each in related]))
+            self._matched[bits] = MatchedTerms(share, matched, related)
         return self._matched[bits]
 
 
-class _Phrase(NamedTuple):
-    """A phrase that is looked for in the text of a turn.
-
-    Attributes:
-        needs: the indexed term without which it cannot be there; "" if the index does not tell.
-        sure: whether that term is all there is to it.
-        folded: its form in a folded text.
-        has_borders: whether it counts as a whole token only.
-        written: how it is named where a hit is worth naming, else "".
-        idf: what a hit is worth.
-    """
-
-    needs: str
-    sure: bool
-    folded: str
-    has_borders: bool
-    written: str
-    idf: float
-
-
-def _phrases(query: Query) -> list[_Phrase]:
-    """Return the anchors that are looked for in the text of a turn.
+def _phrases(query: Query) -> Iterator[tuple[str, str, bool, str, float]]:
+    """Yield the anchors that are looked for in the text of a turn.
 
     English words as they were written (not only their stem; half their idf), numbers, identifiers, versions, quoted
     phrases and back-tick code; a run of three characters of a script without spaces adds a quarter of its rarer pair.
+
+    Of each: the indexed term without which it cannot be there ("" if the index does not tell); its form in a folded
+    text ("" if that term is all there is to it); whether it counts as a whole token only; how it is named where a hit
+    is worth naming, else ""; what a hit is worth.
     """
-    by_words = []
     for term, text, kind, _ in query.anchors:
+        idf = query.idf.get(term, 0.0)
         if kind == "triple":
-            idf = _TRIPLE_SHARE * min(query.idf.get(term[:2], 0.0), query.idf.get(term[1:], 0.0))
-            phrase = _Phrase(term[:2], False, term, False, "", idf)
+            pairs = term[:2], term[1:]
+            yield pairs[0], term, False, "", _TRIPLE_SHARE * min(query.idf.get(pair, 0.0) for pair in pairs)
         elif kind == "word":
-            phrase = _Phrase(term, False, folded(text), True, "", _WORD_SHARE * query.idf.get(term, 0.0))
+            yield term, folded(text), True, "", _WORD_SHARE * idf
         elif kind in ("quote", "code"):
-            terms = [term] if term in query.idf else dict.fromkeys(part.term for part in extract_anchors(text))
-            idf = math.fsum(query.idf.get(part, 0.0) for part in terms)
-            phrase = _Phrase("", False, folded(text), True, text, idf)
+            parts = [term] if term in query.idf else {part.term for part in extract_anchors(text)}
+            yield "", folded(text), True, text, math.fsum(query.idf.get(part, 0.0) for part in parts)
         elif kind in ("identifier", "version", "number"):
-            phrase = _Phrase(term, True, "", True, text if len(term) > 2 else "", query.idf.get(term, 0.0))
-        else:
-            continue
-        if phrase.idf > 0:
-            by_words.append(phrase)
-    return by_words
+            yield term, "", True, text if len(term) > 2 else "", idf

@@ -19,7 +19,6 @@ MIN_MESSAGES = 3
 
 _LABEL = LazyPattern(r"\s*([^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}) ?(?::(?=\s)|：)")
 _LONGEST_LABEL = 64
-_NOBODY = "", ""  # one for all turns without a name
 _ROLES = word_set("speaker roles")
 
 
@@ -56,7 +55,7 @@ class Speakers:
     def add(self, user_text: str, assistant_text: str) -> None:
         """Add the next turn."""
         pair = speaker_of(user_text), speaker_of(assistant_text)
-        self._pairs.append(pair if any(pair) else _NOBODY)
+        self._pairs.append(pair)
         self._labelled += all(pair)
         for name in filter(None, pair):
             self._counts[name] = self._counts.get(name, 0) + 1

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from gatekeeper_core.caching import LruCache
 from gatekeeper_core.messages import SIGNED, Message, Turn
-from gatekeeper_core.selection.anchors import MAX_SCANNED_CHARACTERS, terms_in
+from gatekeeper_core.selection.anchors import MAX_SCANNED_CHARACTERS, count_terms
 from gatekeeper_core.selection.blocks import Block
 from gatekeeper_core.selection.cues import ends_with_question
 from gatekeeper_core.selection.retrieval import Query
@@ -155,7 +155,7 @@ class Trimmer:
         The answer to a question stays. Source: ours.
         """
         terms_of_query = {term for term in self._weights if len(term) > 1}
-        user, assistant = (not terms_of_query.isdisjoint(terms_in(text)) for text in (full.user, full.assistant))
+        user, assistant = (not terms_of_query.isdisjoint(count_terms(text)) for text in (full.user, full.assistant))
         if assistant and not user and full.tokens_user >= _WORTH_LEAVING:
             return full._replace(user="", tokens_user=0, trimmed=True)
         if user and not assistant and full.tokens_assistant >= _WORTH_LEAVING and not ends_with_question(full.user):
@@ -227,7 +227,7 @@ class Trimmer:
         if text not in self._shared:
             with_quantities, shared = any(term[0] in "@#" for term in self._weights), []
             for span in self._sentences.of(text)[0]:
-                terms = terms_in(text[span.start : span.stop], with_quantities=with_quantities)
+                terms = count_terms(text[span.start : span.stop], with_quantities=with_quantities)
                 shared.append(round(math.fsum([weight for term, weight in self._weights.items() if term in terms]), 6))
             self._shared[text] = shared
         return self._shared[text]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from gatekeeper_core.context.history.strategies import newest_turns
 from gatekeeper_core.messages import Message, group_turns
-from gatekeeper_core.selection.anchors import extract_anchors, folded, has_whole, terms_in
+from gatekeeper_core.selection.anchors import count_terms, extract_anchors, folded, has_whole
 from gatekeeper_core.selection.cues import read_cues, without_cues
 from gatekeeper_core.selection.lexicon import background_frequencies
 from gatekeeper_core.text import is_wide, sentences, word_strings
@@ -160,7 +160,7 @@ class _Texts:
             texts.append(message.text)
             texts += (f"{call.name} {call.arguments}" for call in message.tool_calls)
         self.folded = folded("\n".join(texts))
-        self._terms = {term for text in texts for term in terms_in(text)}
+        self._terms = {term for text in texts for term in count_terms(text)}
 
     def has(self, term: str) -> bool:
         return term in self._terms or has_whole(term, self.folded)

@@ -23,7 +23,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from gatekeeper_core.errors import ConfigError, check_str
 from gatekeeper_core.messages import Message, Turn, group_turns
-from gatekeeper_core.selection.anchors import count_terms, extract_anchors, query_terms, term_weight, terms_in
+from gatekeeper_core.selection.anchors import count_terms, extract_anchors, query_terms, term_weight
 from gatekeeper_core.selection.retrieval import Query
 from gatekeeper_core.selection.trimming import Excerpt, Sentences, Trimmer
 from gatekeeper_core.storage.codec import encode_text
@@ -274,7 +274,7 @@ class ChatIndex(ChatSearch):
                 user, assistant = turn.user_text, turn.assistant_text
                 full = Excerpt(user, assistant, count(user), count(assistant))
                 part = full if full.tokens <= EXCERPT_TOKENS else trimmer.tight(full, budget_tokens=EXCERPT_TOKENS)
-                terms, date = terms_in(_text(turn)), turn.created_at
+                terms, date = count_terms(_text(turn)), turn.created_at
                 yield ChatHit(
                     thread,
                     start,

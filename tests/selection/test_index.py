@@ -27,8 +27,7 @@ def index_of(turns: list[Turn]) -> TurnIndex:
 def state(index: TurnIndex) -> tuple[object, ...]:
     postings = {term: list(index.postings(term)) for term in VOCABULARY}
     idf = {term: index.idf(term) for term in VOCABULARY}
-    lengths = (list(index.user_lengths), list(index.assistant_lengths), index.mean_user_length)
-    return postings, idf, lengths, index.mean_assistant_length, len(index)
+    return postings, idf, list(index.user_lengths), list(index.assistant_lengths), len(index)
 
 
 def bm25_idf(turns: float, frequency: float) -> float:
@@ -52,8 +51,6 @@ def test_the_index_is_what_a_plain_reading_of_the_turns_gives(turns: list[Turn],
     sides = list(zip(*turns, strict=True)) or [(), ()]
     lengths = [[sum(field.values()) for field in side] for side in sides]
     assert [list(index.user_lengths), list(index.assistant_lengths)] == lengths
-    means = [max(1.0, sum(side) / len(turns)) if turns else 1.0 for side in lengths]
-    assert [index.mean_user_length, index.mean_assistant_length] == means
 
 
 @given(histories)

@@ -37,27 +37,15 @@ def gatekeeper_of(turns: list[tuple[str, str]], **settings: Any) -> ContextGatek
     return gatekeeper
 
 
-def plain_selection(**changes: Any) -> Selection:
-    values: dict[str, Any] = {
-        "query": "q",
-        "turns": (SelectedTurn(0, "u", "a", 1, False), SelectedTurn(2, "v", "", 1, True)),
-        "token_budget": 10,
-        "history_tokens": 3,
-        "turn_count": 3,
-        "gate": Verdict("continue", "overlap", overlap=0.9, new_ratio=0.1),
-        "coverage": 1.0,
-        "constraints": {"language": "中文"},
-    }
-    return Selection(**{**values, **changes})
-
-
 def test_a_prompt_is_the_constraints_the_kept_turns_and_the_query_last() -> None:
     """000-04: constraints first, as one system message; a pending answer gives no message."""
-    assert plain_selection().to_messages() == [
+    gatekeeper = gatekeeper_of([("Redis port?", "6379"), ("Redis password?", "")])
+    gatekeeper.set_constraint("language", "中文")
+    assert gatekeeper.explain("Redis port and Redis password?").to_messages("q") == [
         {"role": "system", "content": render_constraints({"language": "中文"})},
-        {"role": "user", "content": "u"},
-        {"role": "assistant", "content": "a"},
-        {"role": "user", "content": "v"},
+        {"role": "user", "content": "Redis port?"},
+        {"role": "assistant", "content": "6379"},
+        {"role": "user", "content": "Redis password?"},
         {"role": "user", "content": "q"},
     ]
 
@@ -93,12 +81,6 @@ def test_each_reason_comes_with_the_stage_that_decided(query: str, turn_id: int,
 def test_there_is_no_decision_on_a_turn_that_is_not_there(turn_id: int) -> None:
     with pytest.raises(IndexError, match="2 turns"):
         gatekeeper_of(REDIS).explain("Redis").decision(turn_id)
-
-
-def test_a_selection_made_by_hand_has_no_account() -> None:
-    assert plain_selection().decisions == ()
-    with pytest.raises(IndexError, match="explain"):
-        plain_selection().decision(0)
 
 
 def test_anchors_are_covered_or_not_as_the_query_writes_them() -> None:

@@ -436,7 +436,7 @@ class LongTermMemory:
         if embedded.reason and embedded.reason not in self._warned:
             self._warned.add(embedded.reason)
             tell(EMBEDDER_FAILED, reason=embedded.reason)
-        return embedded
+        return Embedded((), embedded.reason) if embedded.reason else embedded
 
     def _mark(self, text: str) -> str:
         return embedding_mark(text, self._embedder_name)
