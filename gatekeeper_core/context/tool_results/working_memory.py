@@ -121,6 +121,10 @@ class WorkingMemory:
         self._used_at: dict[str, float] = {}  # by id, the one used longest ago first
         self._catch_up()
 
+    def __contains__(self, pointer: object) -> bool:
+        """Return whether a text is kept under this id now, which is no use of it."""
+        return pointer in self._used_at
+
     @property
     def ids(self) -> frozenset[str]:
         """Ids of the texts, with those of other processes as of the last text that was offloaded here."""

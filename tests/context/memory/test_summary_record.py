@@ -93,7 +93,7 @@ BODY = json.loads(SUMMARY.to_json())
     [
         *("", "{", "null", "[]", "7", '"text"', "{}", "[" * 100_000, "\ud800"),
         *(json.dumps({**BODY, **change}) for change in ({"format": 1}, {"upto_seq": 10**40})),
-        json.dumps({**BODY, "items": [["topics", "x", [True], "user", []]]}),
+        *(json.dumps({**BODY, "items": [["topics", "x", seqs, "user", []]]}) for seqs in ([], [True])),
     ],
 )
 def test_a_damaged_or_foreign_body_is_a_corruption_error(body: str) -> None:
