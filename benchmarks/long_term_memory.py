@@ -170,10 +170,10 @@ def _meaning() -> Embedding:
 def related_cosine(memories: Memories, others: Sequence[str], embedder: Embedding) -> float | None:
     """Return the cosine that one of ten unrelated utterances reaches with the nearest memory of its user."""
     texts = [[block.user for block in blocks] for blocks in memories.values()]
-    vectors = [embed(embedder, each).vectors for each in texts]
+    vectors = [[*filter(None, embed(embedder, each).vectors)] for each in texts]
     best = [
         max(cosine(query_vector, vector) for vector in vectors[at % len(vectors)])
-        for at, query_vector in enumerate(embed(embedder, others).vectors)
+        for at, query_vector in enumerate(filter(None, embed(embedder, others).vectors))
     ]
     return sorted(best)[-max(1, len(best) // 10)] if best else None
 
