@@ -152,8 +152,7 @@ def shares(query: Query, scores: Sequence[Score], index: TurnIndex) -> dict[int,
     by_terms: dict[MatchedTerms, float] = {}  # most turns have the same terms as another one
     for score in scores:
         if score.terms not in by_terms:
-            credit_of = query.credits(score.matched, score.related)
-            held = math.fsum(worth[term] * credit for term, credit in credit_of.items())
+            held = math.fsum(worth[term] * credit for term, credit in score.terms.credits)
             by_terms[score.terms] = round(held / mass, 6)
     return {score.turn_id: by_terms[score.terms] for score in scores}
 

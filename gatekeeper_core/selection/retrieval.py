@@ -16,7 +16,7 @@ nothing, not even a related term, has no score at all, however new.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date
 from operator import attrgetter
 from typing import NamedTuple
@@ -79,14 +79,6 @@ class Query(NamedTuple):
         """The sum of ``idf`` over the terms, to six digits."""
         return round(math.fsum(self.idf.values()), 6)
 
-    def credits(self, matched: Set[str], related: Set[str]) -> dict[str, float]:
-        """Return what its own terms count in a turn that has some of them, 1.0 each, and some related ones."""
-        credit_of = dict.fromkeys(matched, 1.0)
-        for each in self.related:
-            for term in each.stands_for if each.term in related else ():
-                credit_of[term] = max(credit_of.get(term, 0.0), each.credit)
-        return credit_of
-
 
 class MatchedTerms(NamedTuple):
     """The part of a query that a turn holds.
@@ -95,11 +87,13 @@ class MatchedTerms(NamedTuple):
         share: of the query's idf, 0..1; a related term counts its credit.
         matched: terms of the query.
         related: related terms.
+        credits: what each of the query's terms counts: 1.0, or the credit of a related term that stands for it.
     """
 
     share: float
     matched: frozenset[str]
     related: frozenset[str]
+    credits: tuple[tuple[str, float], ...] = ()
 
 
 _NOTHING = MatchedTerms(0.0, frozenset(), frozenset())
@@ -321,9 +315,13 @@ class _Scoring:
             hits = [term for place, term in enumerate(terms) if bits >> place & 1]
             matched = frozenset(hits).intersection(query.idf)
             related = frozenset(hits) - matched
-            worth = math.fsum(query.idf[term] * credit for term, credit in query.credits(matched, related).items())
+            credit_of = dict.fromkeys(matched, 1.0)
+            for each in query.related:
+                for term in each.stands_for if each.term in related else ():
+                    credit_of[term] = max(credit_of.get(term, 0.0), each.credit)
+            worth = math.fsum(query.idf[term] * credit for term, credit in credit_of.items())
             share = round(min(1.0, worth / mass), 6) if mass else 0.0
-            self._matched[bits] = MatchedTerms(share, matched, related)
+            self._matched[bits] = MatchedTerms(share, matched, related, tuple(credit_of.items()))
         return self._matched[bits]
 
 
