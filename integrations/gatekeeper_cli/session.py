@@ -13,10 +13,9 @@ import threading
 from collections.abc import Callable, Generator, Iterable
 from contextlib import closing
 from itertools import takewhile
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from gatekeeper_cli.explanation import shown_dollars
-from gatekeeper_cli.models import Model
 from gatekeeper_cli.texts import Texts, spoken
 from gatekeeper_cli.topics import spans
 from gatekeeper_core.encoder import TextEncoder
@@ -27,6 +26,9 @@ from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.selection.constraints import render_constraints
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.result import Selection
+
+if TYPE_CHECKING:
+    from gatekeeper_cli.models import Model  # which needs the extra
 
 _MAX_SPANS = 12
 
