@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gatekeeper_core.context.history.selector import ThreadSelector
 from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.history.view import HistoryView, ThreadState
-from gatekeeper_core.messages import MediaPart, Message, TextPart
+from gatekeeper_core.messages import MediaPart, Message, TextPart, group_turns
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.settings import GatekeeperConfig
 from gatekeeper_core.selection.trimming import is_cuttable
@@ -198,6 +198,7 @@ def finished_turns(draw: st.DrawFn) -> list[Message]:
 
 
 @given(finished_turns(), texts, st.integers(1, 900), st.sampled_from(["gate", "fill"]), st.integers(0, 2))
+@example([user("ok。"), user("门禁密码是七七一九。"), assistant("好。")], "门禁密码？", 28, "fill", 0)
 def test_what_is_sent_fits_and_only_long_texts_differ(
     past: list[Message], question: str, budget: int, strategy: Any, newest: int
 ) -> None:
@@ -206,7 +207,9 @@ def test_what_is_sent_fits_and_only_long_texts_differ(
     view = view_of(messages, **arguments)
     assert view == view_of(messages, **arguments)
     prompt = sent(messages, view)
-    assert view.tokens == cost_of(prompt)
+    turns = group_turns(past)
+    free = sum(not cost_of(turns[at].messages) for at in view.turns)  # estimated at nothing, a turn counts one token
+    assert view.tokens == cost_of(prompt) + free
     assert view.status == "over_budget" or view.tokens <= budget
     for at, copy in view.replaced:
         assert is_cuttable(messages[at])
