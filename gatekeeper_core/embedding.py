@@ -54,8 +54,8 @@ class ModelEmbedder:
         self.model = embeddings
         methods = methods_of(embeddings)
         if methods is None:
-            wanted = " or ".join(" and ".join(methods) for methods in _METHODS)
-            raise TypeError(f"embeddings must be a model with {wanted}, got {type(embeddings).__name__}")
+            expected = " or ".join(" and ".join(methods) for methods in _METHODS)
+            raise TypeError(f"embeddings must be a model with {expected}, got {type(embeddings).__name__}")
         self._embed_texts, self._embed_query = (getattr(embeddings, method) for method in methods)
 
     def __call__(self, texts: Sequence[str], /) -> Sequence[Sequence[float]]:
@@ -91,8 +91,8 @@ def embed(embedder: Embedder, texts: Sequence[str]) -> Embedded:
     Embedded(vectors=(array('f', [1.0]), None), reason='no_vector')
     """
     try:
-        given = tuple(islice(iter(embedder(texts)), len(texts) + 1))
-        vectors = tuple(unit_vector(vector) for vector in given)
+        output = tuple(islice(iter(embedder(texts)), len(texts) + 1))
+        vectors = tuple(unit_vector(vector) for vector in output)
     except Exception as error:  # noqa: BLE001 - a model of the caller's, most often over a network: it may raise anything
         return Embedded((), f"error: {type(error).__name__}")
     if len(vectors) != len(texts):

@@ -69,7 +69,7 @@ def remove_observer(observer: Observer) -> None:
     """Let an observer go; it still sees the end of each stage that has begun."""
     global _observers
     with _lock:
-        _observers = tuple(known for known in _observers if known is not observer)
+        _observers = tuple(other for other in _observers if other is not observer)
 
 
 def tell(event: Event, *, level: Level | None = None, log: bool = True, **facts: Any) -> None:

@@ -348,11 +348,11 @@ def _full_stop_ends(text: str, position: int, following_position: int) -> bool:
 
 def _protected(text: str) -> list[Span]:
     """Return the spans inside which no sentence ends, by start; they may overlap."""
-    found = [Span(match.start(), match.end() - 1) for match in _ROW.finditer("\n" + text)]
-    found += code_fences(text)
+    spans = [Span(match.start(), match.end() - 1) for match in _ROW.finditer("\n" + text)]
+    spans += code_fences(text)
     if "://" in text or "www." in text:
         for match in _URL.finditer(text):
-            found.append(Span(match.start(), match.start() + len(match[0].rstrip(_URL_TAIL))))
+            spans.append(Span(match.start(), match.start() + len(match[0].rstrip(_URL_TAIL))))
     # Inline code. Source: CommonMark 0.31, "Code spans", but never over a line end.
     runs = [match.span() for match in _TICKS.finditer(text)]
     stops: dict[int, int] = {}  # by where a run of back-ticks begins: where the next one of its length and line ends
@@ -369,8 +369,8 @@ def _protected(text: str) -> list[Span]:
     for start, _ in runs:
         if start >= cursor and start in stops:
             cursor = stops[start]
-            found.append(Span(start, cursor))
-    return sorted(found)
+            spans.append(Span(start, cursor))
+    return sorted(spans)
 
 
 def code_fences(text: str) -> list[Span]:
@@ -382,7 +382,7 @@ def code_fences(text: str) -> list[Span]:
     [Span(start=5, stop=16)]
     """
     check_str("text", text)
-    found: list[Span] = []
+    fences: list[Span] = []
     opener, start = "", 0
     for match in _FENCE.finditer("\n" + text) if "`" in text or "~~~" in text else ():
         ticks, rest = match[1], match[2]
@@ -390,9 +390,9 @@ def code_fences(text: str) -> list[Span]:
             if ticks[0] == "~" or "`" not in rest:
                 opener, start = ticks, match.start()
         elif ticks.startswith(opener) and not rest.strip():
-            found.append(Span(start, match.end() - 1))
+            fences.append(Span(start, match.end() - 1))
             opener = ""
-    return [*found, Span(start, len(text))] if opener else found
+    return [*fences, Span(start, len(text))] if opener else fences
 
 
 # --- Questions ------------------------------------------------------------------------------------------------------

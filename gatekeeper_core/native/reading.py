@@ -105,18 +105,18 @@ class NativeMessages:
             kept: which messages are sent.
             replaced: those that are sent in another form.
         """
-        found: dict[int, Item] = {}
+        items: dict[int, Item] = {}
         ours = self.messages
         for (start, stop), group in groupby(range(len(ours)), key=self.spans.__getitem__):
             places = list(group)
             sent = {at: replaced.get(at, ours[at]) for at in places if at in kept}
             if len(sent) == len(places) and all(one is ours[at] for at, one in sent.items()):
-                found.update((at, self.items[at]) for at in range(start, stop))
+                items.update((at, self.items[at]) for at in range(start, stop))
             elif summary := next((one for at, one in sent.items() if one is not ours[at] and is_summary(one)), None):
-                found[start] = self.format.plain(summary)
+                items[start] = self.format.plain(summary)
             elif sent:
-                found[start] = self.format.rewrite(self.items[start], [Sent(ours[at], sent.get(at)) for at in places])
-        return found
+                items[start] = self.format.rewrite(self.items[start], [Sent(ours[at], sent.get(at)) for at in places])
+        return items
 
 
 def read_native(items: Iterable[Mapping[str, Any]], default: Format = CHAT) -> NativeMessages:

@@ -92,10 +92,10 @@ def choose_edit(
         usage, after = charge(cache, Request(pieces, {0, len(pieces) - 1}), now=now, prices=prices)
         return usage, prices.dollars(usage), PromptCache(after.prefixes[-len(pieces) :])
 
-    seen, goes_on = len(last.unedited), unedited[: len(last.unedited)] == last.unedited
+    read_count, goes_on = len(last.unedited), unedited[: len(last.unedited)] == last.unedited
     if is_done:
-        seen = max((at for at, piece in enumerate(unedited, 1) if piece in last.unedited), default=0)
-    kept = (*last.sent, *unedited[seen:])
+        read_count = max((at for at, piece in enumerate(unedited, 1) if piece in last.unedited), default=0)
+    kept = (*last.sent, *unedited[read_count:])
     if not is_done and not (goes_on and {*kept} <= {*unedited, *edited}):
         kept = edited  # the history has changed
     kept_usage, kept_dollars, kept_cache = charged(kept, last.sent_cache)

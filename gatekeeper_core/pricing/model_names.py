@@ -25,9 +25,9 @@ def row_of_model(name: str, rows: Mapping[str, Row]) -> Row | None:
     starts = [0, *(at + 1 for at, character in enumerate(lowered) if character in "/.:")]
     keys = []
     for key in rows:
-        wanted = key.lower().replace(".", "-")
-        ends = [at + len(wanted) for at in starts if plain.startswith(wanted, at)]
-        if ends and not all(wanted[-1:].isdigit() and plain[end : end + 1].isdigit() for end in ends):
+        prefix = key.lower().replace(".", "-")
+        ends = [at + len(prefix) for at in starts if plain.startswith(prefix, at)]
+        if ends and not all(prefix[-1:].isdigit() and plain[end : end + 1].isdigit() for end in ends):
             keys.append(key)
     return rows[max(keys, key=len)] if keys else None
 

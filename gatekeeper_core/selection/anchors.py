@@ -252,11 +252,11 @@ def _changed_ends(begin: str) -> Iterator[str]:
 
 @cache
 def _forms_by_term() -> Mapping[str, tuple[str, ...]]:
-    found: dict[str, dict[str, None]] = {}
+    forms_by_term: dict[str, dict[str, None]] = {}
     for word in (*irregular_forms(), *family_heads(), *family_heads().values()):
         begin = without_ending(word) if word not in irregular_forms() else word
-        found.setdefault(stem(word), {}).update(dict.fromkeys((begin, *_changed_ends(begin))))
-    return {term: tuple(form for form in forms if not form.startswith(term)) for term, forms in found.items()}
+        forms_by_term.setdefault(stem(word), {}).update(dict.fromkeys((begin, *_changed_ends(begin))))
+    return {term: tuple(form for form in forms if not form.startswith(term)) for term, forms in forms_by_term.items()}
 
 
 def term_weight(term: str) -> float:

@@ -93,8 +93,8 @@ def is_request(text: str) -> bool:
     """Return whether the wording of a text asks for something (请问, "can you")."""
     folded = _folded(text)
     leaving = _LEAVING.match(folded)
-    asked = folded[leaving.end() :] if leaving else folded
-    return any(_pattern(name).search(asked) for name in ("request openers", "request verbs"))
+    request = folded[leaving.end() :] if leaving else folded
+    return any(_pattern(name).search(request) for name in ("request openers", "request verbs"))
 
 
 def _folded(text: str) -> str:

@@ -237,8 +237,8 @@ class ContextGatekeeper:
         check_str("query", query)
         budget = self._token_budget if token_budget is None else token_budget
         check_tokens("token_budget", budget, at_least=1)
-        given: dict[str, Any] = {"strategy": strategy, "coverage": coverage, "trim": trim}
-        changed = {name: value for name, value in given.items() if value not in (None, getattr(self._config, name))}
+        options: dict[str, Any] = {"strategy": strategy, "coverage": coverage, "trim": trim}
+        changed = {name: value for name, value in options.items() if value not in (None, getattr(self._config, name))}
         config = replace(self._config, **changed) if changed else self._config
         check_type("asked_at", asked_at, datetime, None)
         with stage(SELECTION) as seen:

@@ -43,10 +43,10 @@ def translations() -> Mapping[str, tuple[str, ...]]:
     >>> translations()["fridge"], translations()["washing_machine"]
     (('冰箱',), ('洗衣机',))
     """
-    found: dict[str, tuple[str, ...]] = {}
+    translations: dict[str, tuple[str, ...]] = {}
     for english, chinese in rows("translations.tsv"):
-        found.update(dict.fromkeys(english.split(), tuple(chinese.split())))
-    return MappingProxyType(found)
+        translations.update(dict.fromkeys(english.split(), tuple(chinese.split())))
+    return MappingProxyType(translations)
 
 
 @cache

@@ -70,9 +70,9 @@ class Meaning:
         self.missed = query.missed
         self.nearest: tuple[int, ...] = ()
         self._cosines: list[float | None] = []
-        if asked := query.vector:
-            size = len(asked.numbers)
-            self._cosines = [dot(each, asked) if each and len(each.numbers) == size else None for each in vectors]
+        if vector := query.vector:
+            size = len(vector.numbers)
+            self._cosines = [dot(each, vector) if each and len(each.numbers) == size else None for each in vectors]
         self._mean = self._deviation = 0.0
         near = [(cosine, turn_id) for turn_id, cosine in enumerate(self._cosines) if cosine is not None]
         if not near:

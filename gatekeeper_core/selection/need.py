@@ -152,8 +152,8 @@ def shares(query: Query, scores: Sequence[Score], index: TurnIndex) -> dict[int,
     by_terms: dict[MatchedTerms, float] = {}  # most turns have the same terms as another one
     for score in scores:
         if score.terms not in by_terms:
-            held = math.fsum(worth[term] * credit for term, credit in score.terms.credits)
-            by_terms[score.terms] = round(held / mass, 6)
+            matched_worth = math.fsum(worth[term] * credit for term, credit in score.terms.credits)
+            by_terms[score.terms] = round(matched_worth / mass, 6)
     return {score.turn_id: by_terms[score.terms] for score in scores}
 
 

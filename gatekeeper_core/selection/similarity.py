@@ -46,7 +46,7 @@ class TermVector:
         self._weights: dict[str, float] = {}
         self._values = self._valued(counts)
         self._length = _length(self._values)
-        self._credits = {term: found for term in self._values if (found := _related_credits(term))}
+        self._credits = {term: related for term in self._values if (related := _related_credits(term))}
 
     @property
     def terms(self) -> tuple[str, ...]:
@@ -92,10 +92,10 @@ class TermVector:
             if other in values and other not in self._values
         ]
         added = 0.0
-        taken: set[str] = set()
+        paired: set[str] = set()
         for worth, first, second in sorted(pairs):
-            if first not in taken and second not in taken:
-                taken |= {first, second}
+            if first not in paired and second not in paired:
+                paired |= {first, second}
                 added -= worth
         return added
 

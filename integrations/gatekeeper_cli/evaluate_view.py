@@ -79,10 +79,10 @@ class Section(NamedTuple):
 def sections(report: Report, texts: Texts) -> Iterator[Section]:
     """Yield the parts of a report."""
     sample, tokens = report.sample, report.tokens
-    whole, selected = tokens["whole"], tokens["selected"]
+    full, selected = tokens["whole"], tokens["selected"]
     lines = [
         texts("eval.sampled", turns=len(sample.turns), eligible=sample.eligible, seed=report.seed),
-        texts("eval.tokens", selected=selected, whole=whole, share=texts.percent(whole - selected, whole)),
+        texts("eval.tokens", selected=selected, whole=full, share=texts.percent(full - selected, full)),
     ]
     if sample.unread:
         lines.append(texts("unread_heading", files=len({each.file for each in sample.unread})))
@@ -135,10 +135,8 @@ def _verdicts(verdicts: Verdicts, texts: Texts) -> Iterator[Section]:
     for name, cost in costs.items():
         figures = (f"{count:,}" for count in (cost.input_tokens, cost.cached_tokens, cost.output_tokens))
         rows.append((texts(f"eval.side_{name}"), *figures, shown_dollars(cost.dollars)))
-    whole, selected = costs["whole"].dollars, costs["selected"].dollars
-    saved = (
-        (texts("eval.saved", share=texts.percent(whole - selected, whole)),) if whole and selected is not None else ()
-    )
+    full, selected = costs["whole"].dollars, costs["selected"].dollars
+    saved = (texts("eval.saved", share=texts.percent(full - selected, full)),) if full and selected is not None else ()
     headings = tuple(map(texts, ("eval.side", "eval.read", "eval.cached", "eval.written", "dollars")))
     yield Section(texts("eval.costs"), (), headings, tuple(rows), notes=saved)
 

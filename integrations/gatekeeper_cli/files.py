@@ -25,10 +25,10 @@ class WriteError(GatekeeperError):
 def file_size(file: str) -> int:
     """Return the bytes of a regular file; 0 of everything else, standard input among it."""
     try:
-        found = None if file == STANDARD_STREAM else os.stat(file)
+        status = None if file == STANDARD_STREAM else os.stat(file)
     except (OSError, ValueError):
         return 0
-    return found.st_size if found is not None and stat.S_ISREG(found.st_mode) else 0
+    return status.st_size if status is not None and stat.S_ISREG(status.st_mode) else 0
 
 
 def write_report(path: str, page: str, *, mark: str = "", force: bool = False) -> int:

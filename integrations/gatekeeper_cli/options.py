@@ -208,5 +208,5 @@ def _opened(file: str, form: str | None) -> Iterator[tuple[str | BinaryIO, str, 
             more = ["..."] if error.count > len(headings) else []
             reason = spoken()("error.many", file=error.name, count=error.count, shown=shown)
             refuse(reason, details=headings + more)
-        wanted = f"{error.wanted!a:.80}"
-        refuse(spoken()("error.alike", file=error.name, count=error.count, wanted=wanted), details=headings)
+        choice = f"{error.wanted!a:.80}"
+        refuse(spoken()("error.alike", file=error.name, count=error.count, wanted=choice), details=headings)

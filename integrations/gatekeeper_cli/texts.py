@@ -135,10 +135,10 @@ def language_of(environment: Mapping[str, str], system: str | None = None) -> La
     ('zh', 'en')
     """
     names = ("LC_ALL", "LC_MESSAGES", "LANG")
-    found = next((environment[name] for name in names if environment.get(name)), "")
-    if found and found.partition(".")[0] not in ("C", "POSIX"):
-        found = (environment.get("LANGUAGE") or found).partition(":")[0]
-    name = (found or system or "").lower()
+    locale = next((environment[name] for name in names if environment.get(name)), "")
+    if locale and locale.partition(".")[0] not in ("C", "POSIX"):
+        locale = (environment.get("LANGUAGE") or locale).partition(":")[0]
+    name = (locale or system or "").lower()
     return Language.zh if name.startswith(("zh", "chinese")) else Language.en
 
 

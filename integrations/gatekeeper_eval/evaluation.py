@@ -324,10 +324,10 @@ def rebuild(
     Raises:
         LedgerError: the ledger has no such request, or the logs, the embedder or the library have changed.
     """
-    found = [entry for entry in ledger if entry.digest.startswith(digest)]
-    if len(found) != 1:
-        raise LedgerError(f"the ledger has {len(found)} requests {digest!a:.70}: give more digits")
-    entry = found[0]
+    entries = [entry for entry in ledger if entry.digest.startswith(digest)]
+    if len(entries) != 1:
+        raise LedgerError(f"the ledger has {len(entries)} requests {digest!a:.70}: give more digits")
+    entry = entries[0]
     settings = dict(entry.settings)
     if settings.pop("rubric_version", None) != RUBRIC_VERSION:
         raise LedgerError(f"request {entry.digest[:12]} was created with another version of the rubric")

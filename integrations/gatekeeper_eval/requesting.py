@@ -66,8 +66,8 @@ class EvalConfig:
             raise ConfigError("EvalConfig.model must be a model name, got an empty str")
         if self.rubric not in get_args(Rubric):
             raise ConfigError(f'EvalConfig.rubric must be "auto", "en" or "zh", got {self.rubric!r}')
-        if taken := {"model", "messages", "stream"} & self.body.keys():
-            raise ConfigError(f"EvalConfig.body must not contain {min(taken)}: the evaluation sets it")
+        if reserved := {"model", "messages", "stream"} & self.body.keys():
+            raise ConfigError(f"EvalConfig.body must not contain {min(reserved)}: the evaluation sets it")
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON-ready values; ``EvalConfig(**values)`` without ``rubric_version`` gives an equal one."""

@@ -52,7 +52,7 @@ def read_verdict(text: str) -> Preference | None:
     >>> read_verdict("Answer 2 makes up a port. **VERDICT: 1**"), read_verdict("一致。结论：相同"), read_verdict("1")
     ('first', 'equal', None)
     """
-    found = [match["verdict"].lower() for match in _VERDICT.finditer(text)]
-    if not found:
+    verdicts = [match["verdict"].lower() for match in _VERDICT.finditer(text)]
+    if not verdicts:
         return None
-    return "first" if found[-1] == "1" else "second" if found[-1] == "2" else "equal"
+    return "first" if verdicts[-1] == "1" else "second" if verdicts[-1] == "2" else "equal"

@@ -134,8 +134,8 @@ def _conversations(
 ) -> Iterator[tuple[str, Conversation]]:
     files = {source: PurePath(source).name}
     if os.path.isdir(source):
-        found = conversation_files(source, unread)
-        files = {file: PurePath(os.path.relpath(file, source)).as_posix() for file in found}
+        paths = conversation_files(source, unread)
+        files = {file: PurePath(os.path.relpath(file, source)).as_posix() for file in paths}
     for file, name in files.items():
         if only in (None, name):
             for conversation in readable_conversations(file, name, unread=unread, form=form):

@@ -299,12 +299,12 @@ def checked_object(value: object, place: str) -> dict[str, Any]:
 
 def field_of(value: Fields, key: str, kind: type[Kind], place: str = "") -> Kind:
     """Return a field of an object that must be a list, an object or text."""
-    found = value.get(key)
-    if not isinstance(found, kind):
-        wanted = {list: "a list", dict: "an object"}.get(kind, "text")
-        got = f"got {kind_of(found)}" if key in value else "it is missing"
-        raise PlaceError(f'{place}"{key}" must be {wanted}, {got}')
-    return found
+    field = value.get(key)
+    if not isinstance(field, kind):
+        expected = {list: "a list", dict: "an object"}.get(kind, "text")
+        got = f"got {kind_of(field)}" if key in value else "it is missing"
+        raise PlaceError(f'{place}"{key}" must be {expected}, {got}')
+    return field
 
 
 def kind_of(value: object) -> str:

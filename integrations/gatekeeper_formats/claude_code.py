@@ -148,7 +148,7 @@ class _Session(Log):
             link = self._links[name]
             near = (each for each in link if each is not None and each in self._links and each not in path)
             name = next(near, None)
-        found: list[Message] = []
+        messages: list[Message] = []
         calls: set[str | None] = set()
         for entry in self._entries:
             results = {message.tool_call_id for message in entry.messages if message.role == "tool"}
@@ -160,8 +160,8 @@ class _Session(Log):
                 self.usage.append(entry.usage)
             filled = [message for message in entry.messages if message.content or message.tool_calls]
             self.left_out["empty_message"] += not filled
-            found += filled
-        return found
+            messages += filled
+        return messages
 
 
 class _ClaudeCode(LogFormat):

@@ -29,8 +29,8 @@ _DAY = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})\b|(\d{4})-(\d{1,2})-(\d{1,2})\b"
 
 
 def _head(text: str) -> re.Match[str] | None:
-    found = _HEAD.match(text)
-    return found if found and " from Cursor" in found["when"] else None
+    match = _HEAD.match(text)
+    return match if match and " from Cursor" in match["when"] else None
 
 
 def _day(when: str) -> str | None:
@@ -39,13 +39,13 @@ def _day(when: str) -> str | None:
     >>> _day("28/9/2026 at 17:49:33 VET"), _day("3/28/2026 at 10:44:59 PDT"), _day("7/8/2025 at 19:03:40")
     ('2026-09-28', '2026-03-28', None)
     """
-    found = _DAY.search(when)
-    if found is None:
+    match = _DAY.search(when)
+    if match is None:
         return None
-    if found[4]:
-        year, month, day = int(found[4]), int(found[5]), int(found[6])
+    if match[4]:
+        year, month, day = int(match[4]), int(match[5]), int(match[6])
     else:
-        year, month, day = int(found[3]), *sorted((int(found[1]), int(found[2])))
+        year, month, day = int(match[3]), *sorted((int(match[1]), int(match[2])))
         if day <= 12 and month != day:
             return None
     try:

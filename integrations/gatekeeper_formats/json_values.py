@@ -173,8 +173,8 @@ def _value(source: TextSource) -> object:
         if near_end and not isinstance(value, (dict, list, str)) and source.more():
             continue  # half a number is a number
         source.at += length
-        found: object = value
-        return found
+        result: object = value
+        return result
 
 
 def _lines(source: TextSource, first: object, number: int) -> Iterator[Item]:

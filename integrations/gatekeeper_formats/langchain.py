@@ -67,7 +67,7 @@ def langchain_message(value: object, place: str, left_out: base.LeftOut) -> Mess
 
 def _calls(data: base.Fields, place: str) -> list[dict[str, Any]]:
     """Return the calls of a message in OpenAI's form; one that LangChain could not parse is one, too."""
-    found = []
+    calls = []
     for key in ("tool_calls", "invalid_tool_calls"):
         listed = data.get(key) or ()
         if not isinstance(listed, (list, tuple)):
@@ -75,8 +75,8 @@ def _calls(data: base.Fields, place: str) -> list[dict[str, Any]]:
         for at, item in enumerate(listed):
             call = base.checked_object(item, f"{place}, {key}[{at}]")
             function = {"name": call.get("name"), "arguments": call.get("args")}
-            found.append({"id": call.get("id"), "function": function})
-    return found
+            calls.append({"id": call.get("id"), "function": function})
+    return calls
 
 
 class _LangChain(base.WritableFormat):

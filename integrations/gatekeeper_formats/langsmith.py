@@ -96,7 +96,7 @@ def _answers(outputs: base.Fields) -> list[Any]:
 
 
 def _messages(values: Iterable[Any], place: str) -> list[TracedMessage]:
-    found = []
+    messages = []
     for at, value in enumerate(values):
         left_out: base.LeftOut = Counter()
         where = f"{place}[{at}]"
@@ -106,7 +106,7 @@ def _messages(values: Iterable[Any], place: str) -> list[TracedMessage]:
         elif not isinstance(value, dict):
             raise base.PlaceError(f"{where}: must be a message, got {base.kind_of(value)}")
         if "role" in value and "type" not in value:
-            found.append(TracedMessage(base.message_from(value, where, left_out), left_out))
+            messages.append(TracedMessage(base.message_from(value, where, left_out), left_out))
         else:
             names, kwargs = value.get("id"), value.get("kwargs")
             if value.get("type") == "constructor" and isinstance(kwargs, dict) and "type" not in kwargs:
@@ -116,8 +116,8 @@ def _messages(values: Iterable[Any], place: str) -> list[TracedMessage]:
                 value = {**value, "kwargs": {**kwargs, "type": kind}}
             message = langchain_message(value, where, left_out)
             if message is not None:
-                found.append(TracedMessage(message, left_out))
-    return found
+                messages.append(TracedMessage(message, left_out))
+    return messages
 
 
 class _LangSmith(base.Format):
@@ -127,8 +127,8 @@ class _LangSmith(base.Format):
         return "run_type" in value and not {"inputs", "outputs", "trace_id"}.isdisjoint(value)
 
     def entries(self, items: base.Items, whole_file: bool) -> base.Entries:  # noqa: ARG002
-        found = (_records(item.value, item.place("run"), parent=None) for item in items)
-        return conversations_of(chain.from_iterable(found))
+        records = (_records(item.value, item.place("run"), parent=None) for item in items)
+        return conversations_of(chain.from_iterable(records))
 
 
 FORMAT = _LangSmith()

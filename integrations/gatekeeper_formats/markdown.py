@@ -60,12 +60,12 @@ def _label(line: str) -> _Label | None:
     >>> _label("## 👤 User").role, _label("**Assistant:** hi").rest, _label("用户：你好").style
     ('user', 'hi', 'plain')
     """
-    if found := _HEADING.fullmatch(line.rstrip()):
-        style, name, rest = found[1], found[2], ""
-    elif found := _BOLD.fullmatch(line):
-        style, name, rest = "bold", found[2], found[3]
-    elif found := _PLAIN.fullmatch(line):
-        style, name, rest = "plain", found[1], found[2]
+    if match := _HEADING.fullmatch(line.rstrip()):
+        style, name, rest = match[1], match[2], ""
+    elif match := _BOLD.fullmatch(line):
+        style, name, rest = "bold", match[2], match[3]
+    elif match := _PLAIN.fullmatch(line):
+        style, name, rest = "plain", match[1], match[2]
     else:
         return None
     # A sign before the name and a colon behind it are none of it.
@@ -124,7 +124,7 @@ class _Markdown(base.WritableFormat):
                 parts[-1][1].append(line)
             else:
                 before.append(line.text)
-        title = next((found[1].strip() for line in before if (found := _TITLE.fullmatch(line))), None)
+        title = next((match[1].strip() for line in before if (match := _TITLE.fullmatch(line))), None)
         preface = any(line.strip() and not _TITLE.fullmatch(line) for line in before)
         left_out: base.LeftOut = Counter(preface=int(preface))
         parts = [(role, _without_ends(own)) for role, own in parts]

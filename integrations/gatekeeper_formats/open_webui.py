@@ -34,23 +34,23 @@ def _add_answer(transcript: Transcript, text: str, left_out: base.LeftOut) -> bo
     """Add the text of an answer, its calls and their results in their order; return whether it had any."""
     at, has_content = 0, False
     while True:
-        found = _DETAILS.search(text, at)
-        end = text.find(_END, found.end()) if found else -1
-        own = text[at : found.start() if found and end >= 0 else len(text)].strip("\n")
+        match = _DETAILS.search(text, at)
+        end = text.find(_END, match.end()) if match else -1
+        own = text[at : match.start() if match and end >= 0 else len(text)].strip("\n")
         if own.strip():
             transcript.say("assistant", (TextPart(own),))
             has_content = True
-        if found is None or end < 0:
+        if match is None or end < 0:
             return has_content
         at = end + len(_END)
-        if found["kind"] != "tool_calls":
-            left_out["thinking" if found["kind"] == "reasoning" else "code_run"] += 1
+        if match["kind"] != "tool_calls":
+            left_out["thinking" if match["kind"] == "reasoning" else "code_run"] += 1
             continue
-        attributes = {key: html.unescape(value) for key, value in _ATTRIBUTE.findall(found["attributes"])}
+        attributes = {key: html.unescape(value) for key, value in _ATTRIBUTE.findall(match["attributes"])}
         call_id = attributes.get("id") or None
         transcript.call(attributes.get("name", ""), _decoded(attributes.get("arguments", "")), call_id=call_id)
         has_content = True
-        body = text[found.end() : end].rpartition("</summary>")[2].strip()
+        body = text[match.end() : end].rpartition("</summary>")[2].strip()
         result = attributes.get("result") or html.unescape(body)
         if attributes.get("done") == "true":
             transcript.answer([TextPart(_decoded(result))] if result else [], call_id=call_id)

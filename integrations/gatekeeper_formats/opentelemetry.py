@@ -123,7 +123,7 @@ def _listed(attributes: base.Fields, key: str, place: str) -> list[Any]:
 
 
 def _messages(values: list[Any], place: str) -> list[TracedMessage]:
-    found = []
+    traced = []
     for at, value in enumerate(values):
         where = f"{place}, message {at}"
         left_out: base.LeftOut = Counter()
@@ -140,8 +140,8 @@ def _messages(values: list[Any], place: str) -> list[TracedMessage]:
             left_out["orphan_result"] += bool(parts)
         elif parts or calls or not results:
             messages.append(Message(role, content_of(parts), tool_calls=tuple(calls)))
-        found += traced_messages(messages, left_out)
-    return found
+        traced += traced_messages(messages, left_out)
+    return traced
 
 
 def _split(values: list[Any], place: str, left_out: base.LeftOut) -> tuple[list[Part], list[ToolCall], list[Message]]:

@@ -93,15 +93,15 @@ class _PydanticAI(base.Format):
             kind = value.get("kind")
             if kind not in ("request", "response"):
                 raise base.PlaceError(f'{place}: "kind" must be "request" or "response"')
-            given = base.text_or_none(value.get("instructions"))
-            if given is not None and given != instructions:
+            text = base.text_or_none(value.get("instructions"))
+            if text is not None and text != instructions:
                 # They go with every request; of those that change the first ones are kept.
                 if instructions is None:
                     transcript.pause()
-                    transcript.say("system", (TextPart(given),))
+                    transcript.say("system", (TextPart(text),))
                 else:
                     left_out["system_message"] += 1
-                instructions = given
+                instructions = text
             for at, part in enumerate(base.field_of(value, "parts", list, f"{place}: ")):
                 where = f"{place}, part {at}"
                 if kind == "request":

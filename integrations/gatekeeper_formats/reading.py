@@ -156,11 +156,11 @@ def write_messages(messages: Sequence[Message], form: str) -> tuple[str, LeftOut
     >>> write_messages([Message("user", "hi"), Message("assistant", "hello", id="m1")], "pairs")
     ('{"user": "hi", "assistant": "hello"}\n', Counter({'message_field': 1}))
     """
-    found = FORMATS.get(form)
-    if not isinstance(found, WritableFormat):
+    writer = FORMATS.get(form)
+    if not isinstance(writer, WritableFormat):
         raise ValueError(f"form must be one of {', '.join(WRITABLE)}, got {form!r}")
     left_out: LeftOut = Counter()
-    text = "".join(found.write(messages, left_out))
+    text = "".join(writer.write(messages, left_out))
     return text, +left_out
 
 
@@ -173,13 +173,13 @@ def conversation_files(folder: str, unread: list[Unread]) -> list[str]:
     def closed(error: OSError) -> None:
         unread.append(Unread(os.path.relpath(error.filename, folder), error.strerror or str(error)))
 
-    found: list[str] = []
+    paths: list[str] = []
     for path, folders, names in os.walk(folder, onerror=closed):
         folders[:] = [name for name in folders if not name.startswith(".")]
         files = [os.path.join(path, name) for name in names if os.path.splitext(name)[1].lower() in SUFFIXES]
         # A named pipe would keep the reader waiting.
-        found += (file for file in files if os.path.isfile(file) and not os.path.islink(file))
-    return sorted(found)
+        paths += (file for file in files if os.path.isfile(file) and not os.path.islink(file))
+    return sorted(paths)
 
 
 def readable_conversations(
@@ -201,10 +201,10 @@ def readable_conversations(
     """
     try:
         with _opened(source, name) as (stream, _):
-            known, entries = _entries(stream, form, progress)
+            used_format, entries = _entries(stream, form, progress)
             for number, entry in enumerate(entries, 1):
                 try:
-                    conversation = _loaded(known, entry.heading(number), entry)
+                    conversation = _loaded(used_format, entry.heading(number), entry)
                 except (PlaceError, RecursionError) as error:  # noqa: PERF203 - a broken one breaks no other
                     unread.append(Unread(name, TOO_DEEP if isinstance(error, RecursionError) else str(error)))
                 else:
@@ -240,17 +240,17 @@ def _entries(stream: BinaryIO, form: str | None, progress: Callable[[int], None]
     first = source.skip_white()
     if not first:
         raise PlaceError("the file is empty")
-    texts = [known for known in TEXT_FORMATS if form == known.name or (form is None and first not in "[{")]
+    texts = [each for each in TEXT_FORMATS if form == each.name or (form is None and first not in "[{")]
     if texts:
         text = source.rest()
-        text_format = next((known for known in texts if form is not None or known.knows(text)), None)
+        text_format = next((each for each in texts if form is not None or each.knows(text)), None)
         if text_format is not None:
             return text_format.name, text_format.entries(iter((Item(text, 0),)), whole_file=True)
     items, whole_file = read_values(source)
-    known = FORMATS[form] if form else None
-    if known is None:
-        known, items = format_of(items, whole_file=whole_file)
-    return known.name, known.entries(items, whole_file=whole_file)
+    used_format = FORMATS[form] if form else None
+    if used_format is None:
+        used_format, items = format_of(items, whole_file=whole_file)
+    return used_format.name, used_format.entries(items, whole_file=whole_file)
 
 
 def _loaded(form: str, heading: Heading, entry: Entry) -> Conversation:

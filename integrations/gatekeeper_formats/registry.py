@@ -90,16 +90,16 @@ def format_of(items: Items, *, whole_file: bool) -> tuple[Format, Items]:
     first = next(items, None)
     read = [] if first is None else [first]
     value = None if first is None else first.value
-    found = next((form for form in _IN_ORDER if isinstance(value, dict) and form.knows(value)), None)
-    if found is openai.LIST and isinstance(value, dict) and "role" in value:
+    detected = next((form for form in _IN_ORDER if isinstance(value, dict) and form.knows(value)), None)
+    if detected is openai.LIST and isinstance(value, dict) and "role" in value:
         for item in islice(items, _LOOK_AHEAD):
             read.append(item)
             later = (form for form in _DETECTED_LATER if isinstance(item.value, dict) and form.knows(item.value))
-            found = next(later, openai.LIST)
-            if found is not openai.LIST:
+            detected = next(later, openai.LIST)
+            if detected is not openai.LIST:
                 break
-    elif found is None and isinstance(value, dict) and not value.keys() & _NEARLY:
+    elif detected is None and isinstance(value, dict) and not value.keys() & _NEARLY:
         keys = ", ".join(f"{key!a:.40}" for key in list(value)[:_SHOWN_KEYS]) or "none"
         where = "it" if whole_file or first is None else "its first line" if first.line else "its first element"
         raise PlaceError(f"is in no known format: {where} has the keys {keys}; known formats are {', '.join(READABLE)}")
-    return found or (openai.LIST if whole_file or value is None else pairs.FORMAT), chain(read, items)
+    return detected or (openai.LIST if whole_file or value is None else pairs.FORMAT), chain(read, items)

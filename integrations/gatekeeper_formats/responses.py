@@ -48,16 +48,16 @@ class _Responses(base.Format):
     def knows(self, value: Any) -> bool:
         if "messages" in value:
             return False
-        given, output = value.get("input"), value.get("output")
+        source, output = value.get("input"), value.get("output")
         if "role" in value or "type" in value:
             return _is_item(value)
-        if isinstance(given, str) and "model" in value and "instruction" not in value:
+        if isinstance(source, str) and "model" in value and "instruction" not in value:
             return True
         return any(
             isinstance(part, list)
             and bool(part)
             and all(_is_item(each) or (isinstance(each, dict) and {"role", "content"} <= each.keys()) for each in part)
-            for part in (given, output)
+            for part in (source, output)
         )
 
     def holds(self, value: Any) -> bool:

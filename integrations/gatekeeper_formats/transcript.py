@@ -69,14 +69,14 @@ class Transcript:
         """Add the result of a call."""
         goes_on = call_id is None and name is not None and name == self._last_result
         if call_id is not None:
-            found = next((call for call in self._waiting if call.id == call_id), None)
+            waiting = next((call for call in self._waiting if call.id == call_id), None)
         else:
-            found = next((call for call in self._waiting if call.name == name), None)
-            if found is None and self._waiting and not goes_on:
-                found = self._waiting[0]
-        if found is not None:
-            self._waiting.remove(found)
-            self._add(Message("tool", "", tool_call_id=found.id), parts)
+            waiting = next((call for call in self._waiting if call.name == name), None)
+            if waiting is None and self._waiting and not goes_on:
+                waiting = self._waiting[0]
+        if waiting is not None:
+            self._waiting.remove(waiting)
+            self._add(Message("tool", "", tool_call_id=waiting.id), parts)
             self._last_result = name
         elif goes_on:
             self._parts[-1].extend(parts)

@@ -57,8 +57,8 @@ class GatekeeperCallback(Hook, CustomLogger):  # type: ignore[misc] # see pyproj
         if request is not None and self._requests.setdefault(request, kind) != kind:
             return None
         items = [one if isinstance(one, Mapping) else one.model_dump(exclude_none=True) for one in messages]
-        given = (kwargs.get("system"), kwargs.get("instructions"), *(kwargs.get("tools") or ()))
-        fixed = [text if isinstance(text, str) else json.dumps(text, ensure_ascii=False) for text in given if text]
+        values = (kwargs.get("system"), kwargs.get("instructions"), *(kwargs.get("tools") or ()))
+        fixed = [text if isinstance(text, str) else json.dumps(text, ensure_ascii=False) for text in values if text]
         thread, tenant = _names(kwargs)
         sent, _ = await asyncio.to_thread(
             self.selector.select, items, fixed=fixed, model=kwargs.get("model", ""), thread=thread, tenant=tenant

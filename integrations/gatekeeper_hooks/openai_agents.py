@@ -25,10 +25,10 @@ class GatekeeperInputFilter(Hook):
 
     async def __call__(self, data: CallModelData[Any]) -> ModelInputData:
         """Return the items to send; the rest of the input is unchanged."""
-        agent, given = data.agent, data.model_data
+        agent, model_input = data.agent, data.model_data
         tools = (tool for tool in agent.tools if isinstance(tool, FunctionTool))
-        fixed = [given.instructions or ""]
+        fixed = [model_input.instructions or ""]
         fixed += [tool_text(tool.name, tool.description, tool.params_json_schema) for tool in tools]
         model = agent.model if isinstance(agent.model, str) else getattr(agent.model, "model", "")
-        sent, _ = await asyncio.to_thread(self.selector.select, given.input, fixed=fixed, model=str(model))
-        return replace(given, input=sent)
+        sent, _ = await asyncio.to_thread(self.selector.select, model_input.input, fixed=fixed, model=str(model))
+        return replace(model_input, input=sent)

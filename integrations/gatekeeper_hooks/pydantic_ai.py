@@ -147,11 +147,11 @@ def write_message(message: ModelMessage, read: Sequence[Item], sent: Sequence[It
         text = summary["content"]
         return ModelRequest([UserPromptPart(text)]) if summary["role"] == "user" else ModelResponse([TextPart(text)])
     unchanged = {id(block) for item in read for block in item["content"]}
-    given: Sequence[Any] = message.parts
+    old_parts: Sequence[Any] = message.parts
     parts: dict[int, Any] = {}
     for block in (block for item in sent for block in item["content"]):
         at, inner = block["part"], block["content"] if block["type"] == "tool_result" else [block]
-        part, text = given[at], next((each["text"] for each in inner if each["type"] == "text"), None)
+        part, text = old_parts[at], next((each["text"] for each in inner if each["type"] == "text"), None)
         if id(block) in unchanged or text is None:
             parts.setdefault(at, part)
         elif part.part_kind in ("text", "speech"):  # a new part: by the id of the old one a provider takes its own copy

@@ -100,11 +100,11 @@ class ChatTools:
     def search_chats(self, query: Query, limit: HitLimit = 5) -> Annotated[CallToolResult, ChatHits]:
         """Return the turns of all chats that best match a query."""
         try:
-            found = [search.search(query, limit=limit) for search in self._searches]
+            results = [search.search(query, limit=limit) for search in self._searches]
         except GatekeeperError as error:
             raise ToolError(str(error)) from error
-        hits = filter(None, chain.from_iterable(zip_longest(*(each.hits for each in found))))
-        result = ChatHits(tuple(hits)[:limit], sum(each.pending for each in found))
+        hits = filter(None, chain.from_iterable(zip_longest(*(each.hits for each in results))))
+        result = ChatHits(tuple(hits)[:limit], sum(each.pending for each in results))
         text = fence("\n\n".join(map(_readable, result.hits)), tag="chats") if result.hits else NO_CHATS
         if result.pending:
             text += f"\n[chats: {result.pending} are not indexed yet; search again to search them, too]"

@@ -214,18 +214,18 @@ class PostgresStore(TableStore):
                 if transaction.rows(_NOT_OURS, f'"{self._schema}"') != [(0,)]:
                     return False  # the server would do no more than warn
                 ((number,),) = transaction.rows("SELECT pg_snapshot_xmax(pg_current_snapshot())::text")
-            is_seen = True
+            is_visible = True
             for _ in range(_CLEARING_TRIES):
                 with self._connections.transaction() as transaction:
-                    is_seen = transaction.rows(_SEEN, str(int(number) % 2**32)) != [(0,)]
-                if not is_seen:
+                    is_visible = transaction.rows(_SEEN, str(int(number) % 2**32)) != [(0,)]
+                if not is_visible:
                     break
                 time.sleep(_CLEARING_PAUSE_SECONDS)
             self._connections.vacuum(tables.TABLES)
         except StorageError as error:
             tell(PURGE_FAILED, error=type(error).__name__)
             return False
-        return not is_seen
+        return not is_visible
 
     def info(self) -> StoreInfo:
         """Return the counts and the size, in time linear in the rows."""

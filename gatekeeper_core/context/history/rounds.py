@@ -195,15 +195,15 @@ def our_pointers(messages: Iterable[Message], working_memory: Container[str] | N
     they stand; without one those in results that were compressed, and on the line of pointers of an earlier summary. Of
     more than ``MAX_POINTERS`` the last.
     """
-    found: list[str] = []
+    pointers: list[str] = []
     for message in messages:
         if working_memory is not None:
-            found += [pointer for pointer in pointers_in(message.text) if pointer in working_memory]
+            pointers += [pointer for pointer in pointers_in(message.text) if pointer in working_memory]
         elif is_summary(message):
-            found += _read(message.text)[1]
+            pointers += _read(message.text)[1]
         elif message.metadata.get(COMPRESSED):
-            found += pointers_in(message.text)
-    return tuple(dict.fromkeys(reversed(found)))[:MAX_POINTERS][::-1]
+            pointers += pointers_in(message.text)
+    return tuple(dict.fromkeys(reversed(pointers)))[:MAX_POINTERS][::-1]
 
 
 def without_body(summary: Message) -> Message:

@@ -111,10 +111,10 @@ def select_history(
         config, token_budget=token_budget, strategy=strategy, coverage=coverage, keep_newest=keep_newest
     )
     gatekeeper = ContextGatekeeper() if gatekeeper is None else gatekeeper
-    given: object = messages
-    if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):
+    value: object = messages
+    if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
         expected = "a list of messages or dicts, [] for a new conversation"
-        raise TypeError(f"messages must be {expected}, got {type(given).__name__}")
+        raise TypeError(f"messages must be {expected}, got {type(value).__name__}")
     check_type("gatekeeper", gatekeeper, ContextGatekeeper)
     check_type("state", state, ThreadState, None)
     check_tokens("fixed_tokens", fixed_tokens)

@@ -321,12 +321,12 @@ def newest_turns(costs: Sequence[int], *, budget_tokens: int, start: int = 0) ->
     >>> newest_turns([30, 10, 500, 40], budget_tokens=60)
     (1, 3)
     """
-    taken: list[int] = []
+    positions: list[int] = []
     remaining = budget_tokens
     for position in reversed(range(start, len(costs))):
         if remaining < costs[position] <= budget_tokens:
             break
         if costs[position] <= remaining:
-            taken.append(position)
+            positions.append(position)
             remaining -= costs[position]
-    return tuple(reversed(taken))
+    return tuple(reversed(positions))

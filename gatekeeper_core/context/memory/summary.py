@@ -260,14 +260,14 @@ class ThreadSummary:
         previous = read.text if start else read.model_text
         fitting = readable(new[start:], MAX_MODEL_INPUT_TOKENS, token_counter=count, locale=read.locale)
         # What it writes is refused where it is too long or says what nobody said, never cut.
-        max_tokens, made_up = budget_within(count, self.config.max_summary_tokens), tuple[str, ...]()
+        max_tokens, inventions = budget_within(count, self.config.max_summary_tokens), tuple[str, ...]()
         text, reason = ask(self._summarizer, fitting, previous or None, max_tokens)
         if not reason and count(text) > max_tokens:
             reason = "too_long"
-        elif not reason and (made_up := unsupported(text, [*(message.text for message in fitting), previous])):
+        elif not reason and (inventions := unsupported(text, [*(message.text for message in fitting), previous])):
             reason = "unsupported"
         if reason:
-            return SummaryUpdate(read, "failed", reason, made_up)
+            return SummaryUpdate(read, "failed", reason, inventions)
 
         def write() -> SummaryUpdate:
             # The newest summary may cover more by now; it takes the text if it begins with what the model read.

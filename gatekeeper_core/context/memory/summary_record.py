@@ -219,17 +219,17 @@ def fit_summary(summary: Summary, budget_tokens: int, *, token_counter: TokenCou
     room = budget_within(token_counter, budget_tokens)
     limit = int(summary.covered_tokens * MOST_OF_SAID) if summary.covered_tokens else room
     kept = summary.items
-    taken: list[SummaryItem] | None = None
+    items: list[SummaryItem] | None = None
     while kept:
         tokens = token_counter(render_items(kept, summary.locale))
         if tokens <= room and (tokens <= limit or all(item.section != "facts" for item in kept)):
             break
-        if taken is None:
-            taken = _take(summary, room, token_counter)
+        if items is None:
+            items = _take(summary, room, token_counter)
         else:  # lines may cost more together than alone; of a short conversation facts are not taken for their room
-            facts = [at for at, item in enumerate(taken) if item.section == "facts"] if tokens <= room else []
-            del taken[facts[-1] if facts else -1]
-        chosen = frozenset(taken)
+            facts = [at for at, item in enumerate(items) if item.section == "facts"] if tokens <= room else []
+            del items[facts[-1] if facts else -1]
+        chosen = frozenset(items)
         kept = tuple(item for item in summary.items if item in chosen)
     plain = replace(summary, source="extractive", items=kept)
     shown = replace(plain, source="model") if summary.model_text else plain

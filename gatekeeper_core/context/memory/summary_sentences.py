@@ -132,12 +132,12 @@ def _opening(turn: Turn) -> SummaryItem | None:
 def _items_of(message: str, speaker: Speaker) -> Iterator[tuple[Section, str]]:
     """Yield the sentences of one message that are taken, in order: of details and facts only the weightiest few."""
     read = [(text, *_section_of(text, speaker)) for text in _sentences(message)]
-    taken: set[int] = set()
+    weightiest: set[int] = set()
     for section, most in _MAX_OF_MESSAGE.items():
         places = [at for at, (_, other, _) in enumerate(read) if other == section]
-        taken.update(sorted(places, key=lambda at: -read[at][2])[: most[speaker]])
+        weightiest.update(sorted(places, key=lambda at: -read[at][2])[: most[speaker]])
     for at, (text, of_section, _) in enumerate(read):
-        if of_section and (at in taken or of_section not in _MAX_OF_MESSAGE):
+        if of_section and (at in weightiest or of_section not in _MAX_OF_MESSAGE):
             yield of_section, text
 
 

@@ -38,8 +38,8 @@ def unsupported(text: str, sources: Iterable[str]) -> tuple[str, ...]:
     >>> unsupported("缓存在 6380 端口，张伟负责。", ["缓存监听 6380 端口。"])
     ('张伟',)
     """
-    said = _COMMA.sub("", "\n".join(sources))
-    terms, plain = count_terms(said, limit=len(said)), folded(clean(said))
+    source_text = _COMMA.sub("", "\n".join(sources))
+    terms, plain = count_terms(source_text, limit=len(source_text)), folded(clean(source_text))
     prose = text
     for ignored in (_HEADING, _LINE_MARK, _EMPHASIS, _COMMA):
         prose = ignored.sub("", prose)

@@ -162,9 +162,9 @@ def build_prompt(
         summary = renderer.summary(records.summary, limit=usable * shares.summary // max(1, shared))
         memories, memory_count = renderer.memories(records.memories, limit=usable * shares.retrieved // max(1, shared))
         optional |= reserve({"summary": summary, "retrieved": memories}, room, count=count)[0]
-        wanted: dict[Part, object] = {"constraints": constraints, "pinned": pin, "steps": steps}
-        wanted |= {"summary": summary or records.summary.covered_messages, "retrieved": records.memories}
-        given_up = [name for name, content in wanted.items() if content and name not in optional]
+        contents: dict[Part, object] = {"constraints": constraints, "pinned": pin, "steps": steps}
+        contents |= {"summary": summary or records.summary.covered_messages, "retrieved": records.memories}
+        given_up = [name for name, content in contents.items() if content and name not in optional]
 
         # turns: optional parts give way before what must be sent
         view: HistoryView | None = None
@@ -224,8 +224,8 @@ def build_prompt(
             hits = records.memories_beside(talk, seqs)
             memories, memory_count = renderer.memories(hits, limit=memory_part.tokens)
             optional |= {"retrieved": memory_part._replace(message=memories)} if memories else {}
-        asked = thread.continued([question]) if thread and question else thread
-        task = parts.update_task(calls, asked, prompt, view) or records.task
+        continued = thread.continued([question]) if thread and question else thread
+        task = parts.update_task(calls, continued, prompt, view) or records.task
         pin = renderer.pin(prompt, task, limit=optional["pinned"].tokens) if "pinned" in optional else None
         optional |= {"pinned": optional["pinned"]._replace(message=pin)} if pin else {}
         messages = in_order(system, optional, turns, cache_friendly=config.cache_friendly)
@@ -298,8 +298,8 @@ def overhead(
 
 def kept_turns(request: Request, view: HistoryView, *, count: TokenCounter) -> SentTurns:
     """Return the messages that a view keeps."""
-    replaced, folded, told = dict(view.replaced), frozenset(view.folded), view.recalled_text
-    question_at = next((at for at, message in view.replaced if told and message.text.startswith(told)), None)
+    replaced, folded, block = dict(view.replaced), frozenset(view.folded), view.recalled_text
+    question_at = next((at for at, message in view.replaced if block and message.text.startswith(block)), None)
     turns = view.recalled if question_at is not None else ()
     recalled = {at for turn in turns for at in range(request.starts[turn], request.starts[turn + 1])} - {*view.kept}
     changed = request.changed | replaced.keys() - {question_at}

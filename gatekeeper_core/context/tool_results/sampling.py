@@ -162,7 +162,7 @@ def _failures(text: str, span_of: Callable[[int], tuple[int, int]]) -> Iterable[
     numbers = (match.start() for match in islice(_STATUS.finditer(text), _PLACES))
     befores = ((at, masked(text[max(0, at - _CHARS_BEFORE) : at])) for at in numbers)
     words = ((at, "") for at in failure_places(text, limit=_PLACES))
-    seen: set[tuple[str, str]] = set()
+    kinds: set[tuple[str, str]] = set()
     start = stop = yielded = -1
     kind = ""
     for place, before in merge(words, befores):
@@ -171,8 +171,8 @@ def _failures(text: str, span_of: Callable[[int], tuple[int, int]]) -> Iterable[
             kind = masked(text[start : min(stop, start + _KIND_CHARS)])
         elif start == yielded or not before:
             continue
-        if (kind, before) not in seen and len(seen) < _HITS:
-            seen.add((kind, before))
+        if (kind, before) not in kinds and len(kinds) < _HITS:
+            kinds.add((kind, before))
             yielded = start
             yield start, stop
 

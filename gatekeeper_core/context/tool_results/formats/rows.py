@@ -205,12 +205,12 @@ def select_rows(lines: Lines, columns: Mapping[str, Cells], task: Task) -> KeptL
     selection.add_all(task.query.ranked(lines.texts, limit=_MATCHED_ROWS), sure=_PER_REASON, reserve=budget // 12)
     selection.add(0)
     # The first few for each column and way of standing out, more of texts than of numbers.
-    seen: Counter[tuple[str, str]] = Counter()
+    shown_counts: Counter[tuple[str, str]] = Counter()
     shown: set[int] = set()
     for each in unusual:
         most = _PER_TEXT if each.reason == "kind" else _PER_REASON
-        if each.row not in shown and len(shown) < _MOST_UNUSUAL and seen[each.column, each.reason] < most:
-            seen[each.column, each.reason] += 1
+        if each.row not in shown and len(shown) < _MOST_UNUSUAL and shown_counts[each.column, each.reason] < most:
+            shown_counts[each.column, each.reason] += 1
             shown.add(each.row)
             selection.add(each.row, reserve=budget // 8)
     selection.add(count - 1)
