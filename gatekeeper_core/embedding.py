@@ -22,8 +22,8 @@ class Embedder(Protocol):
 
 
 _METHODS = (("embed_documents", "embed_query"), ("get_text_embedding_batch", "get_query_embedding"))
-"""What a framework's model embeds texts and one question with. Source: LangChain's ``Embeddings``, LlamaIndex's
-``BaseEmbedding``."""
+"""The methods with which a framework's model embeds texts and one question. Source: LangChain's ``Embeddings``,
+LlamaIndex's ``BaseEmbedding``."""
 
 
 class ModelEmbedder:

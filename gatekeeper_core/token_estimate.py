@@ -5,7 +5,7 @@ r"""The estimate of a model's own token count: characters by class, times weight
     text ──UTF-8──> lead bytes (one a character) ──count──> counts by class ──weights──> tokens
 
 A byte-level tokenizer splits text into words, groups of digits, runs of marks and white space, then merges bytes that
-often stand together. What that costs depends on how many such pieces there are, how long they are, and how well the
+often occur together. What that costs depends on how many such pieces there are, how long they are, and how well the
 tokenizer knows the script. All of it is counted on whole strings at once, in time linear in the text.
 """
 
@@ -186,7 +186,7 @@ class TokenEstimator:
     Raises:
         ConfigError: the profile is unknown, or a number is out of range.
 
-    Source: weights and margins ``benchmarks/fit_tokens.py``; the figures stand in ``data/token_profiles.tsv``.
+    Source: weights and margins ``benchmarks/fit_tokens.py``; the figures are in ``data/token_profiles.tsv``.
 
     >>> count = TokenEstimator("o200k")
     >>> count(""), count("hello world"), count("你好世界"), count("0f3a9c")

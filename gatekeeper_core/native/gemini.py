@@ -26,7 +26,7 @@ from gatekeeper_core.native.items import (
 )
 
 _TEXT_KEYS = ("result", "output", "error")
-"""Where a response of one text has it. Source: Gemini's guide to function calling: "output" and "error", and "result"
+"""The keys of the text in a response. Source: Gemini's guide to function calling: "output" and "error", and "result"
 in its examples."""
 
 

@@ -318,7 +318,7 @@ def _anchors(token: str) -> Iterator[Anchor]:
 
 
 def _wide_terms(run: str) -> tuple[str, ...]:
-    """Return the pairs of a run, then its single Han characters; function characters never stand alone."""
+    """Return the pairs of a run, then its single Han characters; function characters are never alone."""
     run = _simplified(run)
     if len(run) == 1:
         return () if run in HAN_PARTICLES or run in HAN_LIGHT or run in KANA_PARTICLES else (run,)

@@ -59,7 +59,7 @@ _DIGITS = {char: value for value, char in enumerate("零一二三四五六七八
 
 
 def quantities(text: str) -> Iterator[Quantity]:
-    """Yield the dates, then the amounts of a text, in the order in which they stand.
+    """Yield the dates, then the amounts of a text, in the order of the text.
 
     >>> [q.term for q in quantities("5月3号，60块")], [q.term for q in quantities("May 3rd for 3 days")]
     (['@05-03', '#60元'], ['@05-03', '#3d'])

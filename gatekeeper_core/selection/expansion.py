@@ -1,4 +1,4 @@
-"""Expansion of a query: terms that may stand in a turn in place of the query's own.
+"""Expansion of a query: terms that a turn may have in place of the query's own.
 
 A related term is a synonym (journey for trip), a member of a kind that the query names (guitar for instrument), or a
 translation (航班 for flight). It never outweighs the original: its weight is a share of the smaller of both idf.
@@ -38,19 +38,19 @@ class Related(NamedTuple):
 
     Attributes:
         term: what is looked up.
-        stands_for: the query's own term; for a translation the terms of the word.
+        query_terms: the query's own term; for a translation the terms of the word.
         weight: what it weighs in this conversation, like an idf.
         credit: its share of the weight of the original, 0..1.
     """
 
     term: str
-    stands_for: tuple[str, ...]
+    query_terms: tuple[str, ...]
     weight: float
     credit: float
 
 
 def related_terms(idf: Mapping[str, float], index: TurnIndex) -> tuple[Related, ...]:
-    """Return the related terms of a query that stand in the conversation, the weightiest first, each once."""
+    """Return the related terms of a query that occur in the conversation, the weightiest first, each once."""
     result: dict[str, Related] = {}
     table = thesaurus()
     in_its_language = [
@@ -72,7 +72,7 @@ class Thesaurus(NamedTuple):
     """Related terms by term.
 
     Attributes:
-        synonyms: the terms that may stand in the place of a term.
+        synonyms: the terms that may replace a term.
         members: the terms for members of the kind that a term names.
         kinds: the terms for the kinds that what a term names is a member of.
     """

@@ -87,7 +87,7 @@ class MatchedTerms(NamedTuple):
         share: of the query's idf, 0..1; a related term counts its credit.
         matched: terms of the query.
         related: related terms.
-        credits: what each of the query's terms counts: 1.0, or the credit of a related term that stands for it.
+        credits: what each of the query's terms counts: 1.0, or the credit of a related term that replaces it.
     """
 
     share: float
@@ -158,11 +158,11 @@ def read_query(text: str, index: TurnIndex, *, about: str | None = None) -> Quer
 
 
 def expand_query(query: Query, index: TurnIndex, asked_on: date | None = None) -> Query:
-    """Return a query with the related terms that stand in the conversation, and the dates that it names.
+    """Return a query with the related terms that occur in the conversation, and the dates that it names.
 
     A date of which the conversation has turns counts at full weight. It alone says which turns are meant, so the
     words that name it ("last week") are no longer looked for: neither they nor the date are anchors of the query, which
-    stand in the text of a turn or do not.
+    occur in the text of a turn or do not.
 
     Args:
         query: what is looked for.
@@ -317,7 +317,7 @@ class _Scoring:
             related = frozenset(hits) - matched
             credit_of = dict.fromkeys(matched, 1.0)
             for each in query.related:
-                for term in each.stands_for if each.term in related else ():
+                for term in each.query_terms if each.term in related else ():
                     credit_of[term] = max(credit_of.get(term, 0.0), each.credit)
             worth = math.fsum(query.idf[term] * credit for term, credit in credit_of.items())
             share = round(min(1.0, worth / mass), 6) if mass else 0.0

@@ -214,8 +214,8 @@ def _read_terms(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -
     worth = index.information(terms)
     unknown = {term for term in terms if not index.document_frequency(term)}
     translated: dict[str, set[str]] = {}  # what the conversation has of an unknown word in the other language
-    for translation, stands_for, _ in translated_terms(terms, index, among=unknown) if unknown else ():
-        for term in unknown.intersection(stands_for):
+    for translation, originals, _ in translated_terms(terms, index, among=unknown) if unknown else ():
+        for term in unknown.intersection(originals):
             translated.setdefault(term, set()).add(translation)
     for term, others in translated.items():
         worth[term] = min(worth[term], max(index.information(others).values()))

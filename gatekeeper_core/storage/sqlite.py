@@ -46,7 +46,7 @@ _REASONS = {
     "unable to open database file": "it cannot be opened: check that its folder exists, and the permissions of both",
     "disk i/o error": "the system failed to read or write it",
 }
-"""What to make of SQLite's words, which are the same in all versions; Python 3.10 does not give its numbers."""
+"""The meaning of SQLite's error messages, which are the same in all versions; Python 3.10 does not give its numbers."""
 
 _ADVICE = "run check() and restore it from a backup"
 

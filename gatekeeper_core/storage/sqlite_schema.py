@@ -10,13 +10,13 @@ from functools import cache
 from gatekeeper_core.data_files import text
 
 APPLICATION_ID = 0x6743_7478
-"""What tells our files from those of other programs ("gCtx"), at byte 68 of the file."""
+"""The mark of our files ("gCtx"), at byte 68 of the file."""
 
 TABLES_SQL = text("tables.sql")
 
 MIGRATIONS: tuple[str, ...] = (TABLES_SQL,)
-"""What leads from version n to version n + 1, in SQL; a released one is never changed. The schema's version is how many
-of them a file has behind it."""
+"""The migrations from version n to version n + 1, in SQL; a released one is never changed. The schema's version is the
+number of those that a file went through."""
 
 
 def schema_state(connection: sqlite3.Connection) -> tuple[int, bool, bool]:

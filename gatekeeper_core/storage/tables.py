@@ -192,7 +192,7 @@ class TableStore(Store):
             rows = transaction.rows_of(ids, query, *key)
             stored: dict[bytes | None, tuple[int, bytes]] = {name: (number, body) for name, number, body in rows}
             if stored and len([message_id for message_id, _ in appended if message_id]) < len(appended):
-                # Without an id to recognise each one by, they must stand side by side.
+                # Without an id to recognise each one by, they must be adjacent.
                 start = next(stored[name][0] - at for at, (name, _) in enumerate(appended) if name in stored)
                 stop = start + len(appended)
                 if start < 0 or _bodies(transaction, key, range(start, stop)) != [body for _, body in appended]:

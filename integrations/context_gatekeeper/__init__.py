@@ -101,7 +101,7 @@ _NAMES = {
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __version__ = gatekeeper_core.__version__
-__all__ = sorted(_MODULE_OF)  # noqa: PLE0605 - the names stand once, above
+__all__ = sorted(_MODULE_OF)  # noqa: PLE0605 - the names are listed once, above
 
 
 def __getattr__(name: str) -> object:

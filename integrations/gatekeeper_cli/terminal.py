@@ -99,7 +99,7 @@ class Terminal:
         return self._console.status(spoken()("chat.waiting"), spinner="line")
 
     def end_line(self) -> None:
-        """Go to the beginning of a line, if the text does not stand there."""
+        """Go to the beginning of a line, if the text is not there."""
         if not self._at_line_start:
             self.write("\n")
 

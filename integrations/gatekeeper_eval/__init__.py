@@ -53,7 +53,7 @@ _NAMES = {
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
-__all__ = sorted(_MODULES)  # noqa: PLE0605 - the names stand once, above
+__all__ = sorted(_MODULES)  # noqa: PLE0605 - the names are listed once, above
 
 
 def __getattr__(name: str) -> object:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 ReminderKind = Literal["correction", "quote", "name"]
 _EXACT = frozenset({"identifier", "version", "number", "date", "amount"})
 _LEAST_WEIGHT = 0.5
-"""Anchors that weigh less are one-digit numbers and characters: they stand in every text. See ``term_weight``."""
+"""Anchors that weigh less are one-digit numbers and characters: they are in every text. See ``term_weight``."""
 
 
 class Reminder(NamedTuple):

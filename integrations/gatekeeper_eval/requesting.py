@@ -175,7 +175,7 @@ class Asker:
         """
         with self._lock:
             asking = self._asking[request.digest]
-        with asking:  # the same conversation may stand in two files
+        with asking:  # the same conversation may be in two files
             if entry := self._ledger.get(request.digest):
                 return entry
             prices = prices_of_model(request.model, self._prices)

@@ -1,7 +1,7 @@
 """The export of Open WebUI: a list of chats, each with a tree of messages under ``chat.history``.
 
 ``history.messages`` holds a node for each message; what was shown last is the way from ``history.currentId`` up to the
-root. Tool calls, their results and thinking stand in the text of an answer as ``<details>`` elements.
+root. Tool calls, their results and thinking are in the text of an answer as ``<details>`` elements.
 """
 
 from __future__ import annotations

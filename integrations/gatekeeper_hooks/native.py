@@ -15,9 +15,9 @@ from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.select import native_view
 from gatekeeper_core.context.history.selector import ThreadSelector
-from gatekeeper_core.context.history.strategies import HistoryConfig, with_options
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.history.view import HistoryView, keep
-from gatekeeper_core.context.prompt.adapter_selection import SelectionOptions
+from gatekeeper_core.context.prompt.adapter_selection import SelectionOptions, take_settings
 from gatekeeper_core.native.reading import NativeMessages, read_native
 from gatekeeper_core.pricing.model_names import window_of_model
 from gatekeeper_core.pricing.prices import prices_of_model
@@ -80,8 +80,7 @@ class NativeSelector:
 
     def __init__(self, config: HistoryConfig | None = None, **options: Unpack[NativeOptions]) -> None:
         rest: dict[str, Any] = {**options}
-        names = ("token_budget", "strategy", "coverage", "keep_newest")
-        config = with_options(config, **{name: rest.pop(name, None) for name in names})
+        config = take_settings(config, rest)
         self.threads: ThreadSelector[Message] = ThreadSelector(
             lambda message: message, write=lambda _, message: message, config=config, **rest
         )

@@ -14,7 +14,7 @@ _MAX_BYTES = 4_000_000
 """Longest response whose usage is read. Source: ours; 100,000 tokens as events take about 20 bytes each."""
 
 _INSIDE = ("response", "message")
-"""Where an event has its usage: a Responses event in its response, Anthropic's first event in its message."""
+"""The fields with the usage of an event: a Responses event in its response, Anthropic's first event in its message."""
 
 
 class UsageReader:

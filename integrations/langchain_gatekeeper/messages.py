@@ -286,7 +286,7 @@ def _content(message: Message, pieces: Sequence[Piece[BaseMessage]]) -> Any:
 
 
 def _blocks(piece: Message, original: BaseMessage | None) -> Iterator[Any]:
-    """Yield what a message says as content blocks, its calls aside: these stand in ``tool_calls``."""
+    """Yield what a message says as content blocks, its calls aside: these are in ``tool_calls``."""
     if original is None or isinstance(original.content, str):
         if piece.text:
             yield {"type": "text", "text": piece.text}

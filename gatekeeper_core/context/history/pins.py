@@ -25,7 +25,7 @@ _LABEL = re.compile(
     r"\s*(<\w[^>\n]{0,30}>|\[\w[^\]\n]{0,30}\]|(?:observation|output|result)s?\b|观察结果|执行结果|工具结果|输出结果)",
     re.I,
 )
-"""How the observations of an agent open: ``<output>``, ``[Result]``, ``Observation:``. Source: ours."""
+"""The openings of an agent's observations: ``<output>``, ``[Result]``, ``Observation:``. Source: ours."""
 
 _READ_CHARACTERS = 2_000
 """Characters of a message that are read for an instruction. Source: ours; a longer one was pasted."""

@@ -191,8 +191,8 @@ def placeholder(counts: Counts, locale: Locale) -> str:
 def our_pointers(messages: Iterable[Message], working_memory: Container[str] | None = None) -> tuple[str, ...]:
     """Return the ids of the pointers in messages that open something, each once, in its last place.
 
-    A tool can write anything, also what reads as a pointer. With a working memory those count that it holds, wherever
-    they stand; without one those in results that were compressed, and on the line of pointers of an earlier summary. Of
+    A tool can write anything, also what reads as a pointer. With a working memory those that it holds count, in any
+    place; without one those in results that were compressed, and on the line of pointers of an earlier summary. Of
     more than ``MAX_POINTERS`` the last.
     """
     pointers: list[str] = []

@@ -412,7 +412,7 @@ class _GrowingRun:
 
     @property
     def _old(self) -> int:
-        """How many rounds are old by now: their results may give way to save money."""
+        """The number of old rounds: their results may give way to save money."""
         return max(0, len(self._rounds) - self._keep)
 
     def _gains(self, form: int) -> dict[int, int]:

@@ -45,7 +45,7 @@ _MAX_CANDIDATES = 200
 """Memories that a search compares at most, found by terms; as many again by the vector. Source: ours."""
 
 _RELATED = 0.6
-"""Where the scale of similarities has what counts as related, and the least of a hit. Source: specification 001."""
+"""The similarity that counts as related, and the least of a hit. Source: specification 001."""
 
 _RELATED_TERMS = 0.08
 """The cosine of terms that counts as related: one of ten unrelated utterances finds a memory at it. Source: measured,

@@ -96,7 +96,7 @@ def read_turns(turns: Sequence[Turn], *, from_seq: int) -> tuple[SummaryItem, ..
                     items[seq, sentence] = SummaryItem(section, sentence, (seq,), speaker)
     for opening in _topic_openings(turns, from_seq):
         same = items.get((opening.seqs[0], opening.text))
-        if same is None or same.section in ("details", "facts"):  # a sentence need not stand there twice
+        if same is None or same.section in ("details", "facts"):  # a sentence need not be there twice
             items[opening.seqs[0], opening.text] = opening
     return tuple(sorted(items.values(), key=lambda item: item.seqs))
 

@@ -31,7 +31,7 @@ _CHINESE_NAME = data_pattern("memory_patterns.tsv", "CHINESE_NAME")
 
 
 def unsupported(text: str, sources: Iterable[str]) -> tuple[str, ...]:
-    """Return the names, numbers and identifiers of a text that stand in none of its sources, as written, each once.
+    """Return the names, numbers and identifiers of a text that none of its sources contains, as written, each once.
 
     >>> unsupported("They moved the cache to port 6381, says Marta.", ["The cache listens on port 6380."])
     ('6381', 'Marta')

@@ -267,7 +267,7 @@ def _line(argument: str, text: str, max_chars: int, *, may_be_blank: bool = Fals
     if not line and not may_be_blank:
         raise ConfigError(f"{argument} must not be blank")
     kept = truncate_to_tokens(line, max_chars, token_counter=len, marker="…") or line[:max_chars]
-    # Two halves of a surrogate pair that stand side by side are one character once they went through JSON.
+    # Two halves of a surrogate pair that are adjacent are one character once they went through JSON.
     return kept.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 

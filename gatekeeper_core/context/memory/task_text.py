@@ -22,7 +22,7 @@ _ESCAPES = {
     **{code: f"\\u{code:04x}" for code in (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)},
     **str.maketrans({'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\t"}),
 }
-"""What would end a quotation or a line, and control characters, as JSON writes them; a tab stays."""
+"""Characters that would end a quotation or a line, and control characters, as JSON writes them; a tab stays."""
 
 _SHOWN = 3
 """Newest sub-requests and findings that the status shows. Source: ours; the status stays within a dozen lines."""

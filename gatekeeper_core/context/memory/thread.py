@@ -13,7 +13,7 @@ from gatekeeper_core.messages import Message, digests_of
 from gatekeeper_core.storage.base import DerivedRecord, MessageStore, RecordStore
 
 WRITE_ATTEMPTS = 64
-"""How often a change is tried. Source: ours. Of four writers that never rest, one loses eight times in a row at every
+"""Attempts to write a change. Source: ours. Of four writers that never rest, one loses eight times in a row at every
 tenth change, and 64 times in a row at one in a hundred million."""
 
 Result = TypeVar("Result")

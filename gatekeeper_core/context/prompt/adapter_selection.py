@@ -10,7 +10,7 @@ from gatekeeper_core.context.history.pins import Pins
 from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS
 from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
-from gatekeeper_core.context.history.strategies import HistoryConfig, Strategy
+from gatekeeper_core.context.history.strategies import HistoryConfig, Strategy, with_options
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.errors import ConfigError
 
@@ -33,6 +33,12 @@ class SelectionOptions(TypedDict, total=False):
     keep_newest: int | None
     pinned: Pins
     exclude: Pins
+
+
+def take_settings(config: HistoryConfig | None, options: dict[str, Any]) -> HistoryConfig:
+    """Remove the settings from a caller's options, and return those of ``config`` with these."""
+    names = ("token_budget", "strategy", "coverage", "keep_newest")
+    return with_options(config, **{name: options.pop(name, None) for name in names})
 
 
 def full_run(config: HistoryConfig) -> HistoryConfig:

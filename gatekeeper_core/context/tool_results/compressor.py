@@ -327,7 +327,7 @@ class ToolResultCompressor:
         key = (text_key(message.text), context.tool_name, context.query, is_old, owner)
         cached = self._cache.get(key)
         if cached is None or (cached[1] and memory and not memory.touch(cached[1])):
-            # An id in the window may stand in a text of others: only those of this memory are pointers.
+            # Text of others may contain an id in the window: only those of this memory are pointers.
             live = memory.ids.intersection(context.live) if memory else ()
             result = self.compress(message.text, **context._replace(live=live)._asdict())
             text = None if result.text == message.text else result.text

@@ -96,7 +96,7 @@ def pointers_in(text: str) -> tuple[str, ...]:
 def defused(text: str, known: Collection[str] = ()) -> str:
     """Return a text in which nothing reads as a pointer but those with known ids: ``[[wm:`` becomes ``[ [wm:``.
 
-    Marks are compared as they look (``fences.py``). JSON stays JSON, because the mark can only stand inside a string.
+    Marks are compared as they look (``fences.py``). JSON stays JSON, because the mark can only be inside a string.
     Doing it twice changes nothing more.
 
     >>> defused("[[wm:abcdefghijklmnop]] [[WM : x", known=()), defused("[[wm:abcdefghijklmnop]]", {"abcdefghijklmnop"})

@@ -16,7 +16,7 @@ from gatekeeper_core.selection.anchors import count_terms, other_forms, query_te
 
 _MAX_TERMS = 48
 _QUANTITY_SIGNS = ("@", "#")
-_MIN_WEIGHT = 0.3  # single characters and numbers of two digits stand in every other line
+_MIN_WEIGHT = 0.3  # single characters and numbers of two digits are in every other line
 _MAX_READ_CHARS = 2_000
 _READ_BEFORE = 200
 _MAX_CANDIDATES = 4_000  # lines whose terms are counted
@@ -45,12 +45,12 @@ class QueryMatcher:
         self._starts = tuple(sorted(filter(None, starts), key=lambda each: (-len(each), each)))
 
     def places(self, line: str) -> list[int]:
-        """Return where anchors may stand in a line, at most four places, those of the longest anchors first."""
+        """Return where anchors may be in a line, at most four places, those of the longest anchors first."""
         low = line.lower()
         return [min(low.find(start), len(line)) for start in self._starts if start in low][:4]
 
     def spans(self, text: str, *, limit: int) -> list[tuple[int, int]]:
-        """Return where anchors may stand in a text, at most so many: all places of the longest ones first.
+        """Return where anchors may be in a text, at most so many: all places of the longest ones first.
 
         An anchor in more places than that is ignored: it says nothing.
         """
@@ -64,7 +64,7 @@ class QueryMatcher:
     def scores(self, lines: Sequence[str]) -> dict[int, float]:
         """Return by index the score of each line that shares an anchor: the sum of weight times idf.
 
-        The idf of an anchor is ``ln(1 + N / df)`` over these lines. An anchor that seems to stand in every other line
+        The idf of an anchor is ``ln(1 + N / df)`` over these lines. An anchor that seems to be in every other line
         makes no line a candidate. Source: the usual form, smoothed; turns are scored in ``selection/index.py``.
         """
         sample = [line[:_MAX_READ_CHARS].lower() for line in lines[:: max(1, len(lines) // _SAMPLED_LINES)]]

@@ -1,6 +1,6 @@
 """Words of failures and warnings, which must survive compression.
 
-Words are searched for as plain strings first and judged by a regular expression where they stand: one long alternation
+Words are searched for as plain strings first and judged by a regular expression in place: one long alternation
 over every line would be most of what reading a log costs.
 """
 
@@ -46,10 +46,10 @@ def severities(lines: Sequence[str]) -> list[int]:
         marked = _MARKED.search(joined) is not None
         for low in lows:
             plain, failed = low, marked and _MARKED.search(low) is not None
-            if not failed and _stands_in(low, failures):
+            if not failed and _is_in(low, failures):
                 plain = _NO_FAILURE.sub(" ", low) if len(low) <= _LONG_LINE else low
-                failed = plain == low or _stands_in(plain, failures)
-            levels.append(FAILURE if failed else WARNING if _stands_in(plain, warnings) else 0)
+                failed = plain == low or _is_in(plain, failures)
+            levels.append(FAILURE if failed else WARNING if _is_in(plain, warnings) else 0)
     return levels
 
 
@@ -93,7 +93,7 @@ def in_lower_case(lines: Sequence[str]) -> Iterable[tuple[int, list[str], str]]:
 
 
 def failure_places(text: str, *, limit: int) -> list[int]:
-    """Return where words of failure stand in a text, in order, at most so many."""
+    """Return the places of words of failure in a text, in order, at most so many."""
     low = text.lower()
     places = merge(*(islice(_places(low, word), limit) for word in _words("failure") if word in low))
     return [min(at, len(text)) for at in islice(places, limit)]
@@ -104,7 +104,7 @@ def _words(kind: str) -> tuple[str, ...]:
     return tuple(word for row, word in rows("signals.tsv") if row == kind)
 
 
-def _stands_in(low: str, words: Sequence[str]) -> bool:
+def _is_in(low: str, words: Sequence[str]) -> bool:
     return any(word in low and next(_places(low, word), -1) >= 0 for word in words)
 
 

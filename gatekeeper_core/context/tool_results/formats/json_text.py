@@ -12,7 +12,7 @@ r"""JSON read and written without changing a value, and the table form, which wr
 * A column's name is a key, or keys joined by ``.`` for an object in an object; a key that is more than letters, digits,
   ``_`` and ``-`` is in JSON quotation marks. ``:s`` marks a column of strings. ``=`` gives the one value that all
   rows share: such a column has no cells.
-* A cell is JSON, except that a string may stand bare: where it holds no comma, quotation mark, bracket, control
+* A cell is JSON, except that a string may be bare: where it holds no comma, quotation mark, bracket, control
   character or outer space and cannot be read as another JSON value; in a ``:s`` column it may look like one.
 * An empty cell: this object has no such key.
 """

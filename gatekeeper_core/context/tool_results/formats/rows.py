@@ -35,7 +35,7 @@ _SURE_FAILURES = 6
 _MOST_UNUSUAL = 40
 _LEVELS = 24
 _MATCHED_ROWS = 12
-_FIRST_ROWS = 20  # at most, shown only because they stand first. Source: requirement 004-36
+_FIRST_ROWS = 20  # at most, shown only because they come first. Source: requirement 004-36
 _SUMMED_COLUMNS = 4
 _SUMMED_VALUES = 6
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.prompt.adapter import Piece
 
 Question: TypeAlias = str | ChatMessage | None
-"""What engines and agents hand over as ``input``."""
+"""The types that engines and agents pass as ``input``."""
 
 _ROLES: Mapping[str, Role] = {
     "system": "system",
