@@ -38,6 +38,7 @@ from gatekeeper_core.pricing.model_names import window_of_model
 from gatekeeper_core.pricing.prices import ModelPrices, prices_of_model
 from gatekeeper_core.pricing.usage import read_usage
 from gatekeeper_core.selection.settings import GatekeeperConfig
+from gatekeeper_core.tokens import check_tokens
 from gatekeeper_meaning.adapter import adapter_encoder
 from llama_index.memory.gatekeeper.cache_marks import is_anthropic, marked_messages
 from llama_index.memory.gatekeeper.events import report
@@ -78,7 +79,7 @@ def one_budget(
     """Return the budget, given by name, in the settings, by the builder, or nowhere, and the settings without it.
 
     Raises:
-        ConfigError: two places say different budgets.
+        ConfigError: two places say different budgets, or one says none to choose with.
     """
     config = _read_config(config)
     places = {
@@ -87,11 +88,12 @@ def one_budget(
         "the builder's total_budget": builder.config.total_budget if builder else None,
     }
     limits = {place: tokens for place, tokens in places.items() if tokens is not None}
+    for place, tokens in limits.items():
+        check_tokens(place, tokens, at_least=1)
+        check_reserve(config.reserve_tokens if config else 0, tokens, named=place)
     if len({*limits.values()}) > 1:
         named = ", ".join(f"{place} is {tokens}" for place, tokens in limits.items())
         raise ConfigError(f"{named}: set the budget only once")
-    for place, tokens in limits.items():
-        check_reserve(config.reserve_tokens if config else 0, tokens, named=place)
     return next(iter(limits.values()), None), config and replace(config, token_budget=None)
 
 
