@@ -393,12 +393,13 @@ def _check_tuple(argument: str, value: object, kinds: tuple[type, ...], wanted: 
         raise TypeError(f"{argument} must be {wanted}, got {type(value).__name__}")
 
 
-def checked_messages(messages: Iterable[Message]) -> tuple[Message, ...]:
-    """Return messages as a tuple."""
+def checked_messages(messages: Iterable[Message], *, argument: str = "messages") -> tuple[Message, ...]:
+    """Return messages as a tuple; errors name the argument."""
     checked = tuple(messages)
     for position, message in enumerate(checked):
         if not isinstance(message, Message):
-            raise TypeError(f"messages[{position}] must be a Message, got {type(message).__name__}")
+            advice = ": read_messages() reads a list of dicts" if isinstance(message, Mapping) else ""
+            raise TypeError(f"{argument}[{position}] must be a Message, got {type(message).__name__}{advice}")
     return checked
 
 

@@ -127,7 +127,7 @@ class HistoryView(NamedTuple):
 
     @property
     def left_out(self) -> tuple[int, ...]:
-        """Ids of the dropped past turns, ascending: neither kept nor sent with the question."""
+        """Ids of the dropped past turns, ascending: neither kept nor sent with the question, at most in their pins."""
         sent = {*self.turns, *self.recalled}
         return tuple(turn for turn in range(self.turn_count) if turn not in sent)
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.errors import ConfigError, ConflictError, check_type
-from gatekeeper_core.messages import Message, digests_of
+from gatekeeper_core.messages import Message, checked_messages, digests_of
 from gatekeeper_core.storage.base import DerivedRecord, MessageStore, RecordStore
 
 WRITE_ATTEMPTS = 64
@@ -51,10 +51,7 @@ class Thread:
             check_type(f"Thread.{name}", value, str, *[None] * (name == "user"))
             if value == "":
                 raise ConfigError(f"Thread.{name} must not be empty")
-        object.__setattr__(self, "messages", tuple(self.messages))
-        for at, message in enumerate(self.messages):
-            if not isinstance(message, Message):
-                raise TypeError(f"Thread.messages[{at}] must be a Message, got {type(message).__name__}")
+        object.__setattr__(self, "messages", checked_messages(self.messages, argument="Thread.messages"))
 
     def continued(self, messages: Iterable[Message]) -> Thread:
         """Return the conversation with more messages at its end; nothing is hashed twice."""
