@@ -78,6 +78,7 @@ def serve(selecting: _Selecting, upstream: _Upstream, listening: _Listening, lan
         import uvicorn
 
         from gatekeeper_serve import ServeSettings, create_app
+        from gatekeeper_serve.settings import KEEP_ALIVE_SECONDS
     budget = None if selecting.budget is None else checked_budget(selecting.budget)
     settings = ServeSettings(
         history=HistoryConfig(strategy=selecting.strategy.value, token_budget=budget, shadow=selecting.shadow),
@@ -105,5 +106,6 @@ def serve(selecting: _Selecting, upstream: _Upstream, listening: _Listening, lan
         proxy_headers=False,
         server_header=False,
         date_header=False,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
     )

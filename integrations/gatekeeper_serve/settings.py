@@ -11,6 +11,10 @@ from gatekeeper_core.errors import ConfigError
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 """Hosts that only programs on the same machine can reach."""
 
+KEEP_ALIVE_SECONDS = 75
+"""Seconds until the proxy closes an idle connection. Source: nginx's default. The clients of both providers give one up
+after 5 seconds (httpx), so they never send into a connection that is closing."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServeSettings:
