@@ -46,8 +46,7 @@ class Request(NamedTuple):
     """The prompt of a call.
 
     Attributes:
-        pieces: digest and tokens of each piece, in order: tools, system message, messages; content blocks if the
-            provider counts positions (Anthropic).
+        pieces: digest and tokens of each piece, in order: tools, system message, messages (Anthropic: content blocks).
         marks: 0-based positions of the pieces that end a prefix to cache; ignored by automatic caches.
         output_tokens: tokens of the answer.
     """

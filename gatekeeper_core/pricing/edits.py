@@ -3,9 +3,8 @@
 An editor that clears or drops old messages saves their tokens at each later call, but everything after them is written
 again. A **delayed** edit keeps the prompt as last sent, earlier edits included, and adds the new messages. It is made
 when the prompt has no room without it, or when carrying what it removes has cost as much as the edit (at once if the
-cache is cold) and the bill stays within ``MOST`` times that of a prompt that is never edited.
-
-Source: rent or buy, as in :mod:`gatekeeper_core.pricing.policy`.
+cache is cold) and the bill stays within ``MOST`` times that of a prompt that is never edited. Source: rent or buy, as
+in :mod:`gatekeeper_core.pricing.policy`.
 """
 
 from __future__ import annotations

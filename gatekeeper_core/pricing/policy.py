@@ -178,7 +178,7 @@ class PolicyState:
     ledger: Ledger = field(default_factory=Ledger)
 
     def is_after(self, other: PolicyState) -> bool:
-        """Return whether it is later: by questions, because a clock may go back; within a question by the clock."""
+        """Return whether it is of a later call: by questions (a clock may go back), within a question by the clock."""
         times = ((each.ledger.questions, each.cache.called_at or 0.0) for each in (self, other))
         return next(times) > next(times)
 
@@ -212,7 +212,7 @@ class PolicyState:
 
 
 class Continuation(NamedTuple):
-    """The part of a history that it shares with an earlier call.
+    """The part of a history that an earlier call had as well.
 
     Attributes:
         same_turns: number of leading past turns that are unchanged since the previous call.
@@ -278,8 +278,7 @@ class CallBill(NamedTuple):
         everything_paid: the same with everything sent.
         cached_tokens: tokens at the beginning of the prompt that the cache should hold.
         recalled: ids of the turns inside the question, most valuable first.
-        body_end: position in the caller's list of the last message of the stable beginning, where a cache mark goes;
-            None if the beginning has no message.
+        body_end: position in the caller's list of the stable beginning's last message, for a cache mark; None without.
         is_end_cached: whether the next call, at this question or in this run, reads the prompt to its end.
     """
 
@@ -349,10 +348,7 @@ class PromptPolicy:
     everything_reason: str = ""
 
     def choose(self, sizes: PromptSizes) -> tuple[CallBill, PolicyState]:
-        """Return which past turns are sent for a question and why, and the state with them in its body, before payment.
-
-        With the action ``fresh`` the selected turns are sent, and the body is empty.
-        """
+        """Return which past turns are sent for a question and why, and the state with them in its body, not charged."""
         count, common, is_warm = len(sizes.turns), sizes.continuation, self.is_warm
         body = self.state.body
         if common.same_turns < min(body.since, self.state.history.turn_count):
@@ -483,7 +479,7 @@ class PromptPolicy:
         """Return the state with the bill of its last call as the provider reports it.
 
         If the provider's token count differs from ours, the bill of everything is scaled by the same factor. If its
-        cache held less than half or more than twice what we expect, the bill of everything misses as many tokens.
+        cache held less than half or more than twice what we expect, the bill of everything has as many uncached tokens.
         """
         state, cache, ledger = self.state, self.state.cache, self.state.ledger
         if not cache.sent_tokens or not usage.input_tokens:
@@ -562,7 +558,6 @@ class PromptPolicy:
         return self.prices.input / 1_000_000 * tokens
 
     def _cached(self, sizes: PromptSizes, body: tuple[int, ...]) -> int:
-        """Return the tokens of a prompt with this body that the cache should hold."""
         old, cache, ledger, common = self.state.body, self.state.cache, self.state.ledger, sizes.continuation
         turn_count = self.state.history.turn_count
         if not self.is_warm or sizes.fixed != cache.fixed_tokens:

@@ -96,7 +96,7 @@ PRICES: Mapping[str, ModelPrices] = {
 
 @with_suggestions()
 def prices_of_model(name: str, prices: Mapping[str, ModelPrices] = PRICES) -> ModelPrices | None:
-    """Return the prices of a model by the longest key that its name (after any ``openai/``) starts with, or None.
+    """Return the prices of the longest key that a model's name, after any provider, starts with; None if unknown.
 
     >>> prices_of_model("us.anthropic.claude-sonnet-4-5").cache_read, prices_of_model("my-own-model")
     (0.3, None)

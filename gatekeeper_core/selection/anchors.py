@@ -157,8 +157,7 @@ def query_terms(text: str, *, counts: Mapping[str, int] | None = None) -> Collec
 def has_whole(phrase: str, folded: str) -> bool:
     """Return whether a folded text contains a folded phrase as whole tokens.
 
-    ``v1.2`` is not in ``v1.20`` or ``v1.2.3``, ``app`` is not in ``apple`` or ``app.py``. Scripts without spaces have
-    no token borders, so any occurrence counts.
+    ``app`` is not in ``apple`` or ``app.py``. Scripts without spaces have no token borders: any occurrence counts.
 
     >>> has_whole("v1.2", "we run v1.20"), has_whole("v1.2", "we run v1.2.")
     (False, True)
@@ -187,10 +186,9 @@ def stem(word: str) -> str:
 
     Irregular forms become their base; plural and third-person -s, -ing, -ed, -ly and silent -e are removed; doubled
     consonants are undone; -ize becomes -ise; a family member (``payment``) gets the term of its head (``pay``). Light
-    on purpose: it joins what a reader would call the same word and little else.
-
-    Source: Harman 1991, "How effective is suffixing?" (light stemming serves recall as well as a full stemmer); the
-    rules and the families are ours, see :mod:`gatekeeper_core.selection.lexicon`.
+    on purpose: it joins what a reader would call the same word and little else. Source: Harman 1991, "How effective is
+    suffixing?" (light stemming serves recall as well as a full stemmer); the rules and the families are ours, see
+    :mod:`gatekeeper_core.selection.lexicon`.
 
     >>> [stem(w) for w in ("running", "ran", "tries", "caches", "making", "moved", "class", "status")]
     ['run', 'run', 'try', 'cach', 'mak', 'mov', 'class', 'status']

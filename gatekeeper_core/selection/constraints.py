@@ -38,7 +38,7 @@ def with_constraint(constraints: Mapping[str, str], key: str, value: str, *, cou
 def render_constraints(constraints: Mapping[str, str], *, fenced: Callable[[str], str] | None = None) -> str:
     r"""Return the constraints as prompt text, a heading and fenced lines; "" without constraints.
 
-    Each constraint begins a line; later lines of a key or value are indented, so that no text reads as a constraint.
+    Each constraint begins a line; other lines of a key or value are indented, so that none reads as a constraint.
 
     Args:
         constraints: values by key.

@@ -103,8 +103,7 @@ def _folded(text: str) -> str:
 def without_cues(text: str) -> str:
     """Return a text without the wordings that only relate it to earlier turns or mark a request.
 
-    The rest is the subject: in "换个话题,聊聊旅行" the change of topic is no anchor. Only the first 2,000 characters of
-    a text are changed.
+    So the change of topic in "换个话题,聊聊旅行" is no anchor. Only the first 2,000 characters are changed.
 
     >>> without_cues("Back to the Redis cache")
     '  the Redis cache'

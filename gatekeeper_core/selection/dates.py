@@ -36,7 +36,7 @@ class Quantity(NamedTuple):
 
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()  # noqa: SIM905 - as a sentence reads them
 _DATE = data_pattern("dates.tsv", "DATE")
-# A sign of every date, from a digit on. A pattern that begins with a character class is searched several times faster
+# Part of every date, from a digit on. A pattern that begins with a character class is searched several times faster
 # than one that begins with an alternation or a lookbehind; so this one does, and _AMOUNT looks behind one later.
 _DATE_SIGN = data_pattern("dates.tsv", "DATE_SIGN")
 

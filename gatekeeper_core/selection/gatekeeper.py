@@ -178,7 +178,7 @@ class ContextGatekeeper:
             return
         listed = turns if isinstance(turns, tuple) else tuple(turns)
         with self._lock:
-            cached = same = common_beginning(self._synced or (), listed)  # fast for identical objects
+            cached = same = common_beginning(self._synced or (), listed)  # identical objects are not compared
             changed = [_checked_turn(position, turn) for position, turn in enumerate(listed[cached:], cached)]
             self._synced = None
             for turn in changed:

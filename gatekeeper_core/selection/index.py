@@ -178,7 +178,7 @@ class Scan:
             budget -= frequency
 
     def leading(self, count: int) -> dict[int, float]:
-        """Return the turns with the highest sums, and add the terms that were not read to these sums."""
+        """Return the turns with the highest sums, completed with the terms that were not read."""
         leading = {turn: self.sums[turn] for turn in highest(self.sums, count)}
         rising = sorted(leading)
         for weight, term in self._unread:

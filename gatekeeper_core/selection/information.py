@@ -31,15 +31,14 @@ def idf_among(term: str, *, documents: int, frequency: int) -> float:
     """Return the inverse document frequency of a term, even if no document contains it.
 
     ``ln(1 + (N - df + 0.5) / (df + 0.5))`` over the documents and ``BACKGROUND_TURNS`` turns of everyday talk, in which
-    the term has its background frequency. Rounded to six digits, so that all platforms rank alike.
+    the term has its background frequency; rounded to six digits, so that all platforms rank alike. Source: Robertson
+    and Zaragoza 2009, "The Probabilistic Relevance Framework" (the form is Lucene's, never negative); the background
+    share is ours.
 
     Args:
         term: an indexed term.
         documents: number of documents, at least 0.
         frequency: number of documents that contain the term, 0 to ``documents``.
-
-    Source: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework" (the form is Lucene's, never
-    negative); the background share is ours.
 
     >>> idf_among("friend", documents=0, frequency=0) < idf_among("gateway", documents=0, frequency=0)
     True

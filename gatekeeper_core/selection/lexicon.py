@@ -47,7 +47,7 @@ def translations() -> Mapping[str, tuple[str, ...]]:
 
 @cache
 def synonyms() -> Mapping[str, tuple[str, ...]]:
-    """Return the synonyms of words; English in lower case, not stemmed.
+    """Return synonyms by word; English in lower case, not stemmed.
 
     >>> synonyms()["movie"], synonyms()["酒店"]
     (('film', 'cinema'), ('宾馆', '旅馆', '饭店'))
@@ -86,7 +86,7 @@ def simplified_characters() -> Mapping[str, str]:
 
 @cache
 def irregular_forms() -> Mapping[str, str]:
-    """Return the base forms of irregular English words (``bought``: ``buy``).
+    """Return base forms by irregular English word (``bought``: ``buy``).
 
     >>> irregular_forms()["wrote"], irregular_forms()["children"]
     ('write', 'child')
@@ -96,7 +96,7 @@ def irregular_forms() -> Mapping[str, str]:
 
 @cache
 def family_heads() -> Mapping[str, str]:
-    """Return the head of the family of English words; heads themselves are not listed.
+    """Return family heads by English word; heads themselves are not listed.
 
     >>> family_heads()["cancellation"], family_heads()["colour"]
     ('cancel', 'color')

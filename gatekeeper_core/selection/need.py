@@ -30,7 +30,7 @@ from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.information import LEAST_INFORMATION
 from gatekeeper_core.selection.retrieval import MatchedTerms, Query, Score
 
-_SHORT_TOKENS = 120  # shorter turns are sent whole: a cut saves little and costs evidence
+_SHORT_TOKENS = 120  # turns up to this size are sent whole: a cut saves little and costs evidence
 _PRICE, _EXPONENT = 0.0053, 1.3  # of a token; fitted on both groups of authors, mean error 1.7 and 1.2 points
 _LEAST_TOKENS = 40  # smallest cut: less of a turn says nothing
 _POOL = 40  # turns whose scores a score is compared with

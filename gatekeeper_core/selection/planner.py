@@ -252,7 +252,6 @@ class Planner:
 
     @property
     def _opens_topic(self) -> bool:
-        """Whether the question explicitly opens a new topic."""
         return self.question.verdict.reason == "explicit_switch"
 
     def _least(self, turn_id: int) -> float:
@@ -296,10 +295,7 @@ class Planner:
             self.needs[newest] = 1.0  # a short message without an answer belongs to the one after it
 
     def _go_on(self) -> None:
-        """Set the need of the turn that the question continues, and of the turn before it if the wording points back.
-
-        The newest turn has its own regression; the last turn of a resumed topic is needed at least as much.
-        """
+        """Set the need of the turn that the question continues, and of the one before it if the wording points back."""
         turn_id, verdict, conversation = self.goes_on_from, self.question.verdict, self.conversation
         if turn_id is None:
             return
@@ -452,7 +448,7 @@ class Planner:
         return min(1.0, math.ceil(1e4 * coverage + 0.01) / 1e4)
 
     def budget_to_keep(self, turn_id: int) -> int:
-        """Return a budget that holds a turn and all more needed ones; the whole history if it has no need."""
+        """Return a budget that holds a turn and all more needed ones, or the whole history if it has no need."""
         tokens = self.conversation.tokens
         if turn_id in self.needs:
             needed_more = _tokens_at(self._highest_price(turn_id), self._worth_sending())
@@ -465,7 +461,6 @@ class Planner:
 
 
 def _tokens_at(price: float, worth: Sequence[tuple[float, int]]) -> int:
-    """Return the tokens worth sending at a price, given needs with the tokens of their turns."""
     return sum(tokens_worth(need, tokens, price) for need, tokens in worth)
 
 

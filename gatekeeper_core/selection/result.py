@@ -374,7 +374,7 @@ def _signs(plan: Planner, turn_id: int) -> tuple[tuple[str, float], ...]:
 
 
 def _telling_anchors(texts: tuple[str, str]) -> tuple[str, ...]:
-    """Return up to three anchors that would make a turn a candidate: plain words last, the rarest words first."""
+    """Return up to three anchors that would make a turn a candidate: identifiers and numbers first, then rare words."""
     common = background_frequencies()
     anchors = [
         anchor

@@ -114,8 +114,7 @@ class Score(NamedTuple):
         fit: factor for the share of the query that it and its neighbours hold together, > 0 to 1.
         total: the sum above, rounded to six digits.
         terms: the part of the query that it holds.
-        whole: the identifiers, versions, quoted phrases, code and numbers of the query that it holds word for word;
-            identifiers and numbers of one or two characters are left out.
+        whole: the query's quotes, code, versions, and identifiers and numbers of 3 or more characters, held verbatim.
         meaning: the part from its similarity in meaning, weighted; 0.0 without an embedder.
     """
 
@@ -220,8 +219,6 @@ def score_turns(
 
 
 class _Scoring:
-    """A scorer of the turns of a conversation for one query."""
-
     def __init__(
         self, query: Query, index: TurnIndex, config: GatekeeperConfig, texts: Callable[[int], tuple[str, str]]
     ) -> None:
@@ -287,7 +284,6 @@ class _Scoring:
             yield Score(turn, *parts)
 
     def _read(self, score: Score) -> Score:
-        """Return a score with its exact matches."""
         exact, exact_terms, text = 0.0, set(), ""
         for needs, phrase, has_borders, written, idf in self._phrases:
             if needs and needs not in score.matched:
@@ -303,7 +299,6 @@ class _Scoring:
         return score._replace(exact=exact, whole=frozenset(exact_terms), total=total) if exact else score
 
     def _terms_of(self, bits: int) -> MatchedTerms:
-        """Return the part of the query that hits, as bits, cover."""
         if bits not in self._matched:
             query, mass = self._query, self._query.mass
             terms = [*query.idf, *(each.term for each in query.related)]

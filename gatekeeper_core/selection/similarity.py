@@ -2,10 +2,9 @@
 
 A text is a vector with one number per indexed term: the logarithm of its count, times its weight, times its idf. Shared
 terms add to the cosine; so do, to a lesser degree, pairs of related terms (synonyms, a kind and its member), each term
-in at most one pair, so that the cosine does not exceed 1.0.
-
-Source: Salton and Buckley 1988, "Term-weighting approaches in automatic text retrieval" (tf-idf vectors, their cosine);
-Sidorov et al. 2014, "Soft similarity and soft cosine measure" (related terms); the matching in pairs is ours.
+in at most one pair, so that the cosine does not exceed 1.0. Source: Salton and Buckley 1988, "Term-weighting approaches
+in automatic text retrieval" (tf-idf vectors, their cosine); Sidorov et al. 2014, "Soft similarity and soft cosine
+measure" (related terms); the matching in pairs is ours.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ class TermVector:
         return round(min(1.0, (shared + self._by_related(values)) / both), 6)
 
     def at_most(self, terms: Collection[str]) -> float:
-        """Return an upper bound of the cosine with any text of some terms: length of the matching part by full length.
+        """Return an upper bound of the cosine with any text of some terms: the length of what can match, by its own.
 
         By the Cauchy-Schwarz inequality; a related term counts no more than the original.
         """
@@ -111,7 +110,6 @@ def related_to(terms: Collection[str]) -> tuple[str, ...]:
 
 
 def _related_credits(term: str) -> dict[str, float]:
-    """Return the credit of each term that is related to a term."""
     table = thesaurus()
     found = dict.fromkeys(table.synonyms.get(term, ()), _SYNONYM_CREDIT)
     found.update(dict.fromkeys((*table.members.get(term, ()), *table.kinds.get(term, ())), _KIND_CREDIT))

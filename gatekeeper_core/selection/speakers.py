@@ -83,5 +83,5 @@ class Speakers:
 
 @lru_cache(maxsize=4096)
 def _terms_of(name: str) -> tuple[str, ...]:
-    """Return the terms of a name, without initials and other single characters."""
+    """Return the terms that identify a speaker; initials and other single characters do not."""
     return tuple(term for term in count_terms(name) if len(term) > 1 or term.isdigit())

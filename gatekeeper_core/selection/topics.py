@@ -102,8 +102,7 @@ class Topic(NamedTuple):
 class TopicMap:
     """The topics of a growing conversation: the start of each, and the terms of the newest turns.
 
-    A topic begins with a turn whose verdict is a switch. The newest turns can be removed: the map after ``n`` turns
-    does not depend on how it was built.
+    A topic begins at each switch. The newest turns can be removed; the map does not depend on how it was built.
 
     Attributes:
         verdicts: the verdict on each turn's user text.
@@ -246,8 +245,8 @@ def _best_earlier(
 ) -> tuple[int | None, float]:
     """Return the turn before the newest with most information of the terms, and how much; the newest of equals.
 
-    At most the newest 400 postings of each term are read, and 2,000 in total, where the most frequent terms are dropped
-    first: so the cost of a question does not grow with the conversation.
+    At most the newest 400 postings of each term are read, and 2,000 in total (the most frequent terms are dropped
+    first), so the cost of a question does not grow with the conversation.
     """
     postings_of: dict[str, Sequence[int]] = {term: index.postings(term)[-_MAX_POSTINGS:] for term in worth}
     for term, others in translated.items():

@@ -45,7 +45,7 @@ class Excerpt(NamedTuple):
         tokens_user: cost of the user's text.
         tokens_assistant: cost of the assistant's text.
         trimmed: whether anything was left out, even white space.
-        cuts: for each message that was cut, its position in the turn and the remaining text.
+        cuts: for a turn of messages, the position and the remaining text of each message that was cut.
     """
 
     user: str
@@ -91,10 +91,7 @@ class Sentences:
         self._read: LruCache[str, tuple[list[Span], list[int]]] = LruCache(max_entries=_MAX_TEXTS)
 
     def of(self, text: str) -> tuple[list[Span], list[int]]:
-        """Return the sentences of a text and the list of their costs, to be filled in: -1 if not yet counted.
-
-        If a text is longer than what is scanned for anchors, only the sentences of its two ends.
-        """
+        """Return the sentences of a text (of its ends if it is too long) and the list of their costs, -1 if unknown."""
         read = self._read.get(text)
         if read is None:
             cut = max(0, len(text) - MAX_SCANNED_CHARACTERS)
@@ -184,7 +181,7 @@ class Trimmer:
         return Excerpt(cut_turn.user_text, cut_turn.assistant_text, user, assistant, True, tuple(sorted(texts.items())))
 
     def _fitted(self, text: str, budget_tokens: int, *, questions: bool = False) -> str:
-        """Return the sentences that matter most and fit together, in order, as in the module; "" if none fits."""
+        """Return the sentences that matter most (see the module) and fit together, in order; "" if none fits."""
         if budget_tokens < 1 or not text:
             return ""
         spans, costs = self._sentences.of(text)
@@ -215,7 +212,6 @@ class Trimmer:
         return joined
 
     def _shared_by_sentence(self, text: str) -> list[float]:
-        """Return the weight of the query's terms in each sentence, to six digits."""
         if text not in self._shared:
             with_quantities, shared = any(term[0] in "@#" for term in self._weights), []
             for span in self._sentences.of(text)[0]:
