@@ -77,11 +77,9 @@ class ModelPrices:
 
 
 UNKNOWN = ModelPrices(input=1.0, output=5.0, cache_read=0.02, cache_write=1.25, lifetime_seconds=3600.0)
-"""Prices for a model without a row, with an input token as the unit.
-
-Of all rows it has the smallest ratio of ``cache_read`` to ``input``, the largest of ``cache_write``, and the longest
-lifetime: sending everything is cheap and a change of the prompt expensive. The smallest prefix is the usual one.
-"""
+"""Prices for a model without a row, with an input token as the unit. Of all rows it has the smallest ratio of
+``cache_read`` to ``input``, the largest of ``cache_write``, and the longest lifetime: sending everything is cheap and a
+change of the prompt expensive. The smallest prefix is the usual one."""
 
 _FIGURES = [field.name for field in fields(ModelPrices)][:8]
 
