@@ -58,7 +58,7 @@ class ToolResult(NamedTuple):
     Attributes:
         text: what to send.
         kind: ``json``, ``log``, ``test``, ``trace``, ``table``, ``search``, ``listing``, ``lines``, ``code``, ``diff``,
-            ``markup``, ``prose`` (also if too short), ``binary``, ``other`` (your function), ``ours`` (compressed before).
+            ``markup``, ``prose`` (also if short), ``binary``, ``other`` (your function), ``ours`` (compressed before).
         strategy: the compression applied: ``unchanged``; ``lossless``; ``lines``, ``rows``, ``values``, ``groups``,
             ``frames`` (parts were kept); ``offloaded``; ``cut`` (to its tool's limit); ``placeholder``.
         tokens_before: cost of the original result.

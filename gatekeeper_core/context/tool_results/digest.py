@@ -84,7 +84,7 @@ class KeptLines:
     Attributes:
         kept: the kept lines by number.
         budget: tokens for the lines; ``remaining`` are those not yet spent.
-        overdraft: how far below 0 ``remaining`` may go for failures and matches.
+        overdraft: the lowest ``remaining`` that failures and matches may leave, below 0.
     """
 
     def __init__(self, lines: Lines, task: Task) -> None:

@@ -90,10 +90,7 @@ class QueryMatcher:
         }
 
     def ranked(self, lines: Sequence[str], *, limit: int, share: float = 0.5) -> list[int]:
-        """Return the indices of the lines that match best, best first, the earlier of equal ones first.
-
-        A line must have this share of the best score; at most ``limit`` lines are returned.
-        """
+        """Return up to ``limit`` line indices with at least ``share`` of the top score, best first, ties in order."""
         scores = self.scores(lines)
         least = share * max(scores.values(), default=0.0)
         ranked = sorted((at for at in scores if scores[at] >= least), key=lambda at: (-round(scores[at], 6), at))
