@@ -6,8 +6,7 @@
            ──code, prose────────────────────────────────────────> never cut: offloaded in full, by age or size
     everything that is cut or offloaded: a mark for what is missing, and a pointer where there is a working memory
 
-A result is only data: nothing in it is run, resolved or followed, and forged pointers are defused. The same input gives
-the same bytes.
+A result is only data: nothing in it is run or followed, forged pointers are defused. Same input, same bytes.
 """
 
 from __future__ import annotations
@@ -103,7 +102,6 @@ class _Job:
         return _HEAD.match(text[:100]) is not None and self.tokens <= largest
 
     def compressed(self, strategy: DigestFunction | str | None) -> ToolResult:
-        """Return the result compressed by its kind; a strategy overrides detection."""
         if strategy is not None and not isinstance(strategy, str):
             self.kind = "other"
             return self.digested(strategy(self.text, self.task))
@@ -212,8 +210,7 @@ class ToolResultCompressor:
         byte_limits: by tool name, each >= 400; default: 8,000 for shells and file readers. Source: requirement 002-08.
         working_memory: stores full results: one ``WorkingMemory``, or ``ThreadMemories`` (an unnamed thread offloads
             nothing). With None, nothing is offloaded; code and prose stay.
-        strategies: by tool name, a kind (``"log"``) to override detection, or a function ``(text, task) -> Digest |
-            None`` (None: unchanged).
+        strategies: overrides by tool name: a kind (``"log"``) or ``(text, task) -> Digest | None`` (None: unchanged).
         token_counter: counts the tokens of a text; defaults to the library's own.
 
     Raises:

@@ -23,8 +23,7 @@ class ResultContext(NamedTuple):
     Attributes:
         tool_name: the tool whose call it answers; None if no call is found and the message names none.
         query: the newest text of the user, or the question of a run, if any.
-        live: ids of the pointers in the window, new ones included: their texts must not be evicted. Anybody may have
-            written them, so an id does not prove that a text is stored.
+        live: ids of the pointers in the window, new ones too: do not evict their texts. Anybody may have written them.
         age_rounds: number of newer answered rounds, at least 0.
         thread_id: name of the thread; None if unnamed.
         tenant: tenant of the thread.
@@ -43,10 +42,7 @@ ResultCompressor = Callable[[Message, ResultContext], str]
 
 
 def memory_of(owner: object, thread_id: str | None = None, *, tenant: str = "default") -> WorkingMemory | None:
-    """Return a thread's working memory: ``owner`` itself, a compressor's, or the thread's own; None if there is none.
-
-    ``ThreadMemories`` has none for an unnamed thread: all such threads would share it.
-    """
+    """Return the working memory that ``owner`` is or has; of ``ThreadMemories``, that of a named thread; else None."""
     memory = getattr(owner, "working_memory", owner)
     if isinstance(memory, ThreadMemories):
         return None if thread_id is None else memory.of(thread_id, tenant=tenant)
@@ -89,8 +85,7 @@ class ToolResults:
     def smaller(self, position: int, message: Message, *, age_rounds: int = 0) -> Message | None:
         """Return a tool message with a shorter text, marked as compressed, or None if it stays unchanged.
 
-        Compressed messages, readings of working memory and media stay. Pointers in the result itself are not ours and
-        are defused.
+        Compressed messages, results of reading tools and media stay. Foreign pointers in the result are defused.
 
         Raises:
             TypeError: the compressor returned no str.

@@ -1,8 +1,7 @@
 """Pointers to offloaded texts, which third-party text cannot forge.
 
 ``[[wm:<id>]] type=<kind> size=<bytes> preview="<one line>"``. The id is HMAC-SHA256(session key, content), cut to 80
-bits, in base32: the same content has one id in its thread, nobody can create one without the key, and it opens nothing
-in another thread.
+bits, in base32: fixed for a content and thread, impossible to create without the key, and useless in other threads.
 """
 
 from __future__ import annotations
@@ -96,8 +95,7 @@ def pointers_in(text: str) -> tuple[str, ...]:
 def defused(text: str, known: Collection[str] = ()) -> str:
     """Return a text in which only pointers with known ids remain: any other ``[[wm:`` becomes ``[ [wm:``.
 
-    Look-alike marks count, too (``fences.py``). JSON stays JSON, because the mark can only be inside a string.
-    Idempotent.
+    Look-alike marks count, too (``fences.py``). JSON stays JSON: the mark can only be inside a string. Idempotent.
 
     >>> defused("[[wm:abcdefghijklmnop]] [[WM : x", known=()), defused("[[wm:abcdefghijklmnop]]", {"abcdefghijklmnop"})
     ('[ [wm:abcdefghijklmnop]] [ [WM : x', '[[wm:abcdefghijklmnop]]')
@@ -113,8 +111,7 @@ def defused(text: str, known: Collection[str] = ()) -> str:
 def one_line(text: str, *, max_chars: int = _PREVIEW_CHARS) -> str:
     r"""Return the beginning of a text on one line, safe between double quotes.
 
-    White space becomes one space, a double quote a single one; control, format, surrogate and private-use characters
-    are removed; pointers are defused.
+    White space becomes one space, ``"`` becomes ``'``, characters of category C are removed, pointers are defused.
 
     >>> one_line('first\nsecond "line"\x00')
     "first second 'line'"

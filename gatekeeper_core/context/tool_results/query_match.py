@@ -1,8 +1,4 @@
-"""Lines that match a query: those that share its rarest anchors.
-
-Anchors come from ``selection/anchors.py``. Only lines with the first letters of an anchor are analysed, so a long
-result costs little more than a search for plain strings.
-"""
+"""Lines that share a query's rarest anchors; plain string search comes first, so that long results stay cheap."""
 
 from __future__ import annotations
 

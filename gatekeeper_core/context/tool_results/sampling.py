@@ -33,10 +33,7 @@ _STATUS = LazyPattern(r"5[0-9]{2}(?<![\w.-]...)(?![\w.-])")  # perhaps an HTTP s
 
 
 def sample_lines(text: str, query: QueryMatcher, *, max_chars: int = ANALYSED_CHARS) -> Lines:
-    """Return all lines of a text, or those worth reading if it is longer than ``max_chars``.
-
-    A text of few, very long lines is returned in full: each line is cut when it is shown.
-    """
+    """Return all lines of a text, or samples if it is longer than ``max_chars`` (unless its lines are few and long)."""
     total = text.count("\n") + 1
     if len(text) <= max_chars or len(text) > _LONGEST_LINE * total:
         return Lines.of(text.split("\n"))
@@ -65,9 +62,8 @@ def sample_lines(text: str, query: QueryMatcher, *, max_chars: int = ANALYSED_CH
 def sample_rows(text: str, query: QueryMatcher, *, max_chars: int = ANALYSED_CHARS) -> Parts | None:
     """Return a sample of the objects in a long JSON text, and the values beside them; None for other texts.
 
-    The objects begin with the same key: those of a list, of JSON Lines, or of a list or map inside an object. A quarter
-    of the characters are rows with words of the query or of failure, the rest even samples. Plain values beside the
-    list come with their paths.
+    The objects begin with the same key: those of a list, of JSON Lines, or of a list or map in an object. A quarter of
+    the characters are rows with words of the query or of failure, the rest even samples. The values have their paths.
 
     >>> text = '{"total": 9, "rows": [%s], "next": null}' % ", ".join(['{"id": 1}'] * 9)
     >>> [table], around = sample_rows(text, QueryMatcher(None), max_chars=100)
@@ -126,8 +122,8 @@ def sample_rows(text: str, query: QueryMatcher, *, max_chars: int = ANALYSED_CHA
 def _layout(text: str) -> tuple[str, str, int] | None:
     """Return where the objects of a list, of JSON Lines, or of the outermost list or map over half the text are.
 
-    The result is the path of their list in table notation ("" for the full text), how each object begins, up to its
-    first key, and where the list begins (-1 for the values of an object).
+    That is: the path of the list, as in tables; how each object begins, up to its first key; the list's start (-1: a
+    map).
     """
 
     def is_spread(opening: str, start: int) -> bool:

@@ -1,8 +1,4 @@
-"""Words of failures and warnings, which must survive compression.
-
-A plain string search comes first, then a regular expression checks each hit in place: one long alternation over every
-line would be most of the cost of reading a log.
-"""
+"""Words of failures and warnings, which must survive compression. Plain search comes first: one big regex is slow."""
 
 from __future__ import annotations
 

@@ -245,10 +245,7 @@ class WorkingMemory:
         query: str | None = None,
         budget_tokens: int = READ_BUDGET_TOKENS,
     ) -> str:
-        """Return the text for a tool call, whatever numbers the model passes.
-
-        A query takes precedence over line numbers; without either, you get the beginning of the text.
-        """
+        """Return the text for a tool call with any numbers; a query takes precedence, the default is the beginning."""
         if query:
             return self.read(pointer, query=query, budget_tokens=budget_tokens).text
         first = max(1, first_line or 1)
@@ -330,15 +327,13 @@ class WorkingMemory:
 
 @with_suggestions()
 class ThreadMemories:
-    """The working memories of many threads; thread-safe.
-
-    The most recently used ones are cached; any other is rebuilt on demand and finds its texts in the store.
+    """The working memories of many threads, built on demand, the most recently used cached; thread-safe.
 
     Args:
         blobs: the store. A ``Store`` keeps texts with their thread: forgetting the thread deletes them. Any other
             ``BlobStore`` keeps them until they are cleared.
-        secret: all session keys are derived from it, 16 bytes or more (``secrets.token_bytes(32)``). Keep it: with
-            another one, no text is found.
+        secret: all session keys derive from it; 16 bytes or more (``secrets.token_bytes(32)``). Without it no text is
+            found.
         quota_bytes, ttl_seconds, clock, token_counter: as for ``WorkingMemory``, for each thread.
         max_ready: number of cached memories, at least 1. Source: ours; each takes a few hundred bytes per stored text.
 

@@ -21,10 +21,7 @@ _FIELDS = "#Fields: "  # Source: Hallam-Baker and Behlendorf, Extended Log File 
 
 
 def delimiter_of(lines: Sequence[str]) -> str | None:
-    """Return the delimiter that splits nearly all lines into the same number of cells, or None.
-
-    Aligned columns are split at two or more spaces. Two or three columns need a header of short cells without digits.
-    """
+    """Return the delimiter that splits nearly all lines into as many cells, or None; few columns also need a header."""
     sample = [line for line in lines[:_SAMPLE] if line.strip()]
     if len(sample) < 3:
         return None

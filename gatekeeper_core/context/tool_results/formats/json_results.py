@@ -27,10 +27,7 @@ _STATUS_KEYS = {
 
 
 class Table(NamedTuple):
-    """Objects of one list, or of the lists at the same path in several objects; the path is "" for the full value.
-
-    ``numbers`` are those of the rows read, from 0; ``total`` counts all rows.
-    """
+    """Objects of the lists at one path ("": the full value): those read, their numbers from 0, and their total."""
 
     path: str
     rows: list[dict[str, JsonValue]]

@@ -9,12 +9,10 @@ r"""JSON read and written without changing a value, and the table form, which wr
     3,,Genf,null
 
 * The first line counts the rows, the second names the columns, each further line is one object.
-* A column's name is a key, or keys joined by ``.`` for nested objects; a key with anything but letters, digits, ``_``
-  and ``-`` is quoted as in JSON. ``:s`` marks a column of strings. ``=`` gives the value that all rows share: such a
-  column has no cells.
+* A column's name is a key, or keys joined by ``.``, quoted if they have more than letters, digits, ``_`` and ``-``.
+  ``:s`` marks a column of strings; ``=`` gives the value that all rows share: such a column has no cells.
 * A cell is JSON, but a string may be bare if it has no comma, quotation mark, bracket, control character or outer space
-  and cannot be read as another JSON value (in a ``:s`` column it may look like one).
-* An empty cell: the object has no such key.
+  and cannot be read as another JSON value (in a ``:s`` column it may look like one). It is empty if the key is missing.
 """
 
 from __future__ import annotations
@@ -92,10 +90,7 @@ def _is_shallow(value: JsonValue) -> bool:
 
 
 def write_json(value: JsonValue) -> str:
-    """Return a value as JSON on one line, without spaces; of non-ASCII characters, only lone surrogates are escaped.
-
-    Two surrogates that form a character are read back as that character: JSON in UTF-8 cannot keep them apart.
-    """
+    """Return a value as compact JSON; lone surrogates are escaped (a matching pair reads back as one character)."""
     if isinstance(value, Number):
         return str(value)
     if isinstance(value, str):

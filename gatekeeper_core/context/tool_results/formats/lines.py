@@ -64,10 +64,7 @@ def digest_lines(lines: Lines, task: Task) -> Digest:
 
 
 def _keep_failures(selection: KeptLines, lines: Sequence[str], failures: list[Template]) -> None:
-    """Keep the first line of each failure template, with its context; then the last ones.
-
-    Lines that state a failure's level come first, the rarest first; those that state a lower one (a retry) come last.
-    """
+    """Keep the first of each failure template with context, by stated level, then rarity; then the last ones."""
     budget = selection.budget
     states = {template.text: stated_level(lines[template.places[0]]) for template in failures}
     failures.sort(key=lambda template: (-states[template.text], -template.rarity, template.places[0]))

@@ -22,9 +22,7 @@ _NUMBER = LazyPattern(r"[-+]?[0-9][0-9,]{0,30}(?:\.[0-9]{1,30})?(?:[eE][-+]?[0-9
 _NUMBER_CHARS = 40
 _RARE_SHARE = 0.02
 _NUMERIC_SHARE = 0.9
-_FAR = 6.0
-"""Distance of an outlier from the median, in robust standard deviations. Source: ours; Iglewicz and Hoaglin 1993
-propose 3.5 for normal data, but columns of real tables have heavier tails."""
+_FAR = 6.0  # robust standard deviations. Source: ours; Iglewicz and Hoaglin 1993: 3.5, but tables have heavier tails
 _MAD_TO_SIGMA = 1.4826
 _PER_REASON = 3
 _PER_TEXT = 12

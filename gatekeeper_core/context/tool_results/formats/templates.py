@@ -74,8 +74,7 @@ def has_words(text: str) -> bool:
 def rarities(counts: Mapping[str, int], *, surplus: int = 0) -> dict[str, float]:
     """Return how rare templates are: idf, plus the mean idf of their three rarest words and of their telling words.
 
-    Telling words are in at most half of the lines (or all words). ``surplus`` is added to the total: then a template of
-    all lines is not quite usual.
+    Telling words are in at most half of the lines (or all words). ``surplus`` adds to the total, so no rarity is 0.
     """
     total = sum(counts.values()) + surplus
     words = {template: frozenset(_WORD.findall(template)) for template in counts}

@@ -1,7 +1,4 @@
-"""Stack traces: the exceptions, the outer and inner frames, and the frames in the user's own code.
-
-A trace is a run of frames between two messages. Runs that differ only in numbers are one kind.
-"""
+"""Stack traces: exceptions, the ends of each run of frames, and own code; runs that differ only in numbers are one."""
 
 from __future__ import annotations
 
