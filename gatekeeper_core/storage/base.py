@@ -14,8 +14,8 @@ thing worth knowing about a user; once another memory replaces it, it is *closed
 search finds it. A *scope* of blobs is an opaque text derived from a secret
 (``context/tool_results/working_memory.py``): without the secret you cannot name it.
 
-Methods are safe to call from several threads and, with one file or server, processes. A failed write raises and stores
-nothing. A ``Store`` refuses an empty name of a tenant, thread or user.
+Methods are safe to call from several threads, and from processes that share a file or server. A failed write raises and
+stores nothing. A ``Store`` refuses an empty name of a tenant, thread or user.
 """
 
 from __future__ import annotations
@@ -49,9 +49,7 @@ class BlobStore(Protocol):
         """Store a blob as the newest of its scope; replace any blob with the same id."""
 
     def get(self, scope: str, blob_id: str, start: int = 0, end: int | None = None, /) -> bytes:
-        """Return the bytes from ``start`` to ``end`` (default: all); positions past the end return less or nothing.
-
-        An empty range of an existing blob is ``b""``: a cheap check that it exists.
+        """Return bytes ``start`` to ``end`` (default: all), fewer past the end; an empty range tests existence.
 
         Raises:
             KeyError: the scope has no such id.
@@ -93,7 +91,7 @@ class RecordStore(Protocol):
     ) -> int:
         """Save a record over the version it is based on, and return the new version.
 
-        ``expected_version`` is that of the loaded record, 0 if there was none; for the others see ``DerivedRecord``.
+        ``expected_version`` is that of the loaded record, 0 if there was none; the rest is as in ``DerivedRecord``.
 
         Raises:
             ConflictError: a different version is stored; nothing was changed.
@@ -172,7 +170,7 @@ class TermCounts(NamedTuple):
 
 
 class MemoryStore(Protocol):
-    """Memories by scope and id, which others rank. A put names the version that it makes, so no update is lost."""
+    """Memories by scope and id; the caller ranks them. A put names the version that it makes, so no update is lost."""
 
     def put_memories(self, scope: MemoryScope, records: Sequence[MemoryRecord], /) -> None:
         """Store new memories and new versions, all or none; a version is one above the stored one, or 1 for a new id.
@@ -199,10 +197,9 @@ class MemoryStore(Protocol):
     ) -> Sequence[MemoryRecord]:
         """Return current memories, each once, in any order.
 
-        First those with any of the terms, which come most telling first: at most ``limit`` (1 or more), those with an
-        earlier term and then the newest being preferred. Then, again up to ``limit``, those nearest by cosine to the
-        vector, which has length 1; vectors of another dimension never match. With neither, the newest. ``key`` and
-        ``categories`` (empty: all) narrow the search.
+        First up to ``limit`` (1 or more) with any of the terms, preferring earlier terms, then the newest; terms come
+        most telling first. Then up to ``limit`` nearest by cosine to the vector, which has length 1; vectors of another
+        dimension never match. With neither, the newest. ``key`` and ``categories`` (empty: all) narrow the search.
         """
 
     def count_memories(self, scope: MemoryScope, terms: Collection[str], /) -> TermCounts:
@@ -226,15 +223,14 @@ class MessageStore(Protocol):
 
         Raises:
             ConfigError: a name is empty, or ``expected_seq`` is below -1.
-            ConflictError: the thread does not end as expected, or an id is stored with other content; nothing was
-                changed.
+            ConflictError: the thread ends differently, or an id is stored with other content; nothing was changed.
             ForgottenError: the thread was deleted for good.
         """
 
     def read_messages(
         self, tenant: str, thread: str, /, *, from_seq: int = 0, limit: int | None = None, min_seq: int | None = None
     ) -> tuple[Message, ...]:
-        """Return a thread's messages from ``from_seq`` on, oldest first, at most ``limit``; none for an unknown thread.
+        """Return a thread's messages from ``from_seq`` on, oldest first, up to ``limit`` (None: all); none if unknown.
 
         Raises:
             ConfigError: a name is empty, or a number is negative.
@@ -292,7 +288,7 @@ class Store(MessageStore, RecordStore, MemoryStore, Protocol):
     def begin_anew(
         self, tenant: str, /, *, thread: str | None = None, user: str | None = None, source: str | None = None
     ) -> bool:
-        """Remove a tombstone to make its name usable; return whether there was one; errors as in ``forget``.
+        """Remove a tombstone to make its name usable again; return whether there was one; errors as in ``forget``.
 
         Nothing is restored: a thread starts at sequence number 0. A thread's tombstone as a source is removed, too.
         """

@@ -10,7 +10,7 @@ from gatekeeper_core.tokens import check_tokens
 
 
 def in_memory_store() -> Store:
-    """Return a new ``InMemoryStore``, imported only here: Python in a browser may have no sqlite3."""
+    """Return a new ``InMemoryStore``, imported on demand: Python in a browser may have no sqlite3."""
     from gatekeeper_core.storage.sqlite import InMemoryStore
 
     return InMemoryStore()

@@ -204,8 +204,7 @@ class SQLiteStore(_Connected):
     def check(self) -> tuple[str, ...]:
         """Return the problems that SQLite finds in the file (``PRAGMA integrity_check``), in time linear in its size.
 
-        It checks pages, indexes and our tables. SQLite has no page checksums: a changed byte within a text is not
-        found.
+        It checks pages, indexes and our tables. SQLite has no page checksums: a changed byte in a text is not found.
         """
         with self._lend("bare") as connection:
             try:

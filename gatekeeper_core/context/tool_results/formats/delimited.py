@@ -11,7 +11,7 @@ from gatekeeper_core.context.tool_results.formats.lines import digest_lines
 from gatekeeper_core.context.tool_results.formats.rows import columns_of_texts, select_rows, summary_of
 from gatekeeper_core.context.tool_results.signals import is_status_column
 
-_ALIGNED = "  "  # columns padded with spaces
+_ALIGNED = "  "  # columns padded with spaces, two or more
 _DELIMITERS = ("\t", ",", ";", "|", _ALIGNED)
 _SAMPLE = 60
 _AGREEING = 0.95
@@ -21,7 +21,7 @@ _FIELDS = "#Fields: "  # Source: Hallam-Baker and Behlendorf, Extended Log File 
 
 
 def delimiter_of(lines: Sequence[str]) -> str | None:
-    """Return the delimiter that splits nearly all lines into as many cells, or None; few columns also need a header."""
+    """Return the delimiter that gives nearly all lines the same number of cells, or None; few columns need a header."""
     sample = [line for line in lines[:_SAMPLE] if line.strip()]
     if len(sample) < 3:
         return None

@@ -9,8 +9,8 @@ r"""JSON read and written without changing a value, and the table form, which wr
     3,,Genf,null
 
 * The first line counts the rows, the second names the columns, each further line is one object.
-* A column's name is a key, or keys joined by ``.``, quoted if they have more than letters, digits, ``_`` and ``-``.
-  ``:s`` marks a column of strings; ``=`` gives the value that all rows share: such a column has no cells.
+* A column's name is a key, or nested keys joined by ``.``; a key is in JSON quotes unless it has only letters, digits,
+  ``_`` and ``-``. ``:s`` marks a column of strings; ``=`` gives a value that all rows share: there are no cells then.
 * A cell is JSON, but a string may be bare if it has no comma, quotation mark, bracket, control character or outer space
   and cannot be read as another JSON value (in a ``:s`` column it may look like one). It is empty if the key is missing.
 """

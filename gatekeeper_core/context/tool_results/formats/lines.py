@@ -17,7 +17,7 @@ from gatekeeper_core.text import data_pattern
 
 _MATCHED_LINES = 12
 _LINES_AFTER = 3
-_COMMON_SHARE = 0.2  # a template with more of the lines is the log's normal content, even a failure
+_COMMON_SHARE = 0.2  # a template with more of the lines is normal content of this log, even a failure
 _FEW = 3
 _TAIL = 30
 _TAIL_CHARS = 400

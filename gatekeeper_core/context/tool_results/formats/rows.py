@@ -116,10 +116,7 @@ class Cells:
             yield "kind", self.rare_texts(self.templates, weight=0.9, by_words=True)
 
     def failure_templates(self, rows: Collection[int]) -> dict[int, str]:
-        """Return by row the templates of free texts, or the texts of a category that report a failure.
-
-        In a free text, a single word is a name; a template without words is a time or an address: neither is a failure.
-        """
+        """Return by row templates of free texts or failing texts of a category; no bare names, times or addresses."""
         if self.is_category:
             texts = list(self.counts)
             telling = {texts[at]: texts[at] for at in failing(texts)}
@@ -155,11 +152,7 @@ class Unusual(NamedTuple):
 
 
 def unusual_rows(columns: Mapping[str, Cells], total: int) -> list[Unusual]:
-    """Return everything that stands out in ``total`` rows, the most unusual first.
-
-    A value stands out if it is rare in a column of categories, far from the median in a column of numbers, of a rare
-    form in a column of texts, or present (or missing) as an exception.
-    """
+    """Return what stands out, most unusual first: rare categories and forms, far numbers, rare or missing cells."""
     unusual: list[Unusual] = []
     for column, cells in columns.items():
         texts, missing = cells.by_row, total - len(cells.by_row)
