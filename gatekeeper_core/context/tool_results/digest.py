@@ -162,7 +162,7 @@ def with_neighbours(numbers: Iterable[int], width: int, *, within: range) -> lis
 
 
 def shortened(line: str, limit: int, *, around: Sequence[int] = ()) -> str:
-    """Return the ends of a line, about ``limit`` characters, and windows around the first of the given positions.
+    """Return the ends of a line, about ``limit`` characters, and windows around the first few given positions.
 
     >>> shortened("a" * 30 + "b" * 30, 20)
     'aaaaaaaaaaaaa… 41 characters omitted …bbbbbb'

@@ -58,7 +58,7 @@ class QueryMatcher:
         """Return by index the score of each line that shares an anchor: the sum of weight times idf.
 
         An anchor's idf is ``ln(1 + N / df)`` over these lines. One in over a quarter of sampled lines makes no line a
-        candidate, unless all are. Source: the usual form, smoothed; turns are scored in ``selection/index.py``.
+        candidate, unless all anchors are. Source: the usual form, smoothed; turns are scored in ``selection/index.py``.
         """
         sample = [line[:_MAX_READ_CHARS].lower() for line in lines[:: max(1, len(lines) // _SAMPLED_LINES)]]
         most = max(2.0, _EVERYWHERE * len(sample))

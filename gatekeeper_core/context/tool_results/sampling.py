@@ -122,8 +122,7 @@ def sample_rows(text: str, query: QueryMatcher, *, max_chars: int = ANALYSED_CHA
 def _layout(text: str) -> tuple[str, str, int] | None:
     """Return where the objects of a list, of JSON Lines, or of the outermost list or map over half the text are.
 
-    That is: the path of the list, as in tables; how each object begins, up to its first key; the list's start (-1: a
-    map).
+    That is: the list's path, as in tables; how each object begins, up to its first key; the list's start (-1: a map).
     """
 
     def is_spread(opening: str, start: int) -> bool:

@@ -330,10 +330,8 @@ class ThreadMemories:
     """The working memories of many threads, built on demand, the most recently used cached; thread-safe.
 
     Args:
-        blobs: the store. A ``Store`` keeps texts with their thread: forgetting the thread deletes them. Any other
-            ``BlobStore`` keeps them until they are cleared.
-        secret: all session keys derive from it; 16 bytes or more (``secrets.token_bytes(32)``). Without it no text is
-            found.
+        blobs: the store. A ``Store`` forgets texts with their thread; another ``BlobStore`` keeps them until cleared.
+        secret: root of all session keys, 16 bytes or more (``secrets.token_bytes(32)``). Without it, no text is found.
         quota_bytes, ttl_seconds, clock, token_counter: as for ``WorkingMemory``, for each thread.
         max_ready: number of cached memories, at least 1. Source: ours; each takes a few hundred bytes per stored text.
 
