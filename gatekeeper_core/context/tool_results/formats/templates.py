@@ -1,7 +1,7 @@
 """Templates of lines: a line with its numbers, ids and addresses masked.
 
 Source: the first step of log parsers such as Drain (He et al. 2017, "Drain: An Online Log Parsing Approach with Fixed
-Depth Tree"): mask variable parts by their form. The second step, merging similar ones, is not needed to see which are rare.
+Depth Tree"): mask variable parts by their form. The second step, merging similar ones, is not needed to find rare ones.
 """
 
 from __future__ import annotations
