@@ -1,7 +1,4 @@
-"""Context Gatekeeper: the few earlier turns that a model needs, within a token budget.
-
-Each name is imported on first use, so that an import stays fast.
-"""
+"""Context Gatekeeper: the few earlier turns that a model needs, within a token budget; names load on first use."""
 
 from __future__ import annotations
 
