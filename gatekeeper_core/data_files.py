@@ -1,7 +1,6 @@
 """The tables under ``gatekeeper_core/data`` (word lists, patterns, prices and the like), read on first use.
 
-A file is UTF-8 text: one row per line, tabs between columns. Lines that begin with ``# `` are comments; the first ones
-explain the columns and where the data comes from.
+A file is UTF-8 text: a row per line, tabs between columns. Lines that begin with ``# `` explain columns and origin.
 """
 
 from __future__ import annotations

@@ -83,8 +83,7 @@ class Embedded(NamedTuple):
 def embed(embedder: Embedder, texts: Sequence[str]) -> Embedded:
     """Return the vectors of texts, or the reason if some are missing; errors of the embedder are not raised.
 
-    Reasons are ``"error: <its type>"``, ``"wrong_count"``, ``"mixed_dimensions"``, and ``"no_vector"`` if only some
-    texts lack one (not numbers, NaN, all zero).
+    Reasons are ``"error: <its type>"``, ``"wrong_count"``, ``"mixed_dimensions"``, ``"no_vector"`` (for some texts).
 
     >>> embed(lambda texts: [[float(len(text))] for text in texts], ["tea", ""])
     Embedded(vectors=(array('f', [1.0]), None), reason='no_vector')

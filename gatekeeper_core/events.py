@@ -2,8 +2,7 @@
 
 ``docs/api/events.md`` lists their facts. A fact has one name everywhere: in a log record (``gatekeeper_tokens``), in an
 event of LangChain or LlamaIndex (``tokens``) and in a span's attributes (``gatekeeper.tokens``). Facts are counts,
-positions and fixed words: never text of a conversation, memory or error, nor the name of a thread, tenant or user.
-:mod:`gatekeeper_core.observation` delivers the events.
+positions and fixed words, never text of a conversation, memory or error, or the name of a thread, tenant or user.
 """
 
 from __future__ import annotations
@@ -23,8 +22,7 @@ class Event(NamedTuple):
         logger: logger of its records.
         message: message of its records; ``%(name)s`` becomes a fact, or "?" if the stage failed before it was known.
         level: the usual level of its records.
-        is_stage: whether it is work that takes time. Its record comes at the end, with the fact ``outcome``; unless
-            that is "ok", other facts may be missing.
+        is_stage: whether it takes time. Its record, at the end, has an ``outcome``; unless "ok", facts may be missing.
     """
 
     key: str

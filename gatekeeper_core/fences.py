@@ -116,8 +116,7 @@ def spoilt(
 def _look(char: str) -> str:
     """Return what a character looks like, in lower-case ASCII if possible; "" if it is invisible.
 
-    Source: Unicode Technical Standard 39, "Confusable Detection": the skeleton, with compatibility decomposition, case
-    folded, and without marks.
+    Source: Unicode Technical Standard 39, "Confusable Detection": the skeleton, NFKD-decomposed, case folded, unmarked.
     """
     visible = (
         one

@@ -169,8 +169,7 @@ class Message:
         name: name of the speaker or of the tool.
         id: your own identifier; the library does not use it.
         metadata: data that is never sent; any mapping to strings, ints and booleans, stored as ``Metadata``.
-        created_at: when it was written, in the author's local time, with or without a time zone, for questions about a
-            date.
+        created_at: when it was written, in the author's local time, with or without a time zone; for questions by date.
 
     Raises:
         MessageFormatError: the role is unknown.
@@ -217,10 +216,9 @@ class Message:
         """Return the message in a dict of OpenAI's chat format; keys not listed here are ignored.
 
         * Roles: ``developer`` reads as ``system``, ``function`` as ``tool``.
-        * Content: text, None (reads as ``""``) or a list of parts; media and unknown parts become a ``MediaPart``
-          without data.
-        * Calls: ``tool_calls`` and the legacy ``function_call`` (its id is the function's name). Arguments given as an
-          object become compact JSON; a missing id or name is "".
+        * Content: text, None (reads as ``""``) or a list of parts; media and unknown parts become a ``MediaPart``.
+        * Calls: ``tool_calls`` and the legacy ``function_call`` (its id is the function's name). Objects as arguments
+          become JSON, missing ids and names "".
         * ``metadata``: its texts, ints and booleans; our own marks (``OUR_MARKS``), and ``tokens`` of parts, only if
           ``trusted``. Thinking or a signature next to an assistant's text (``SIGNED_KEYS``) adds the mark ``SIGNED``.
         * ``created_at``: a datetime, or ISO 8601 text ("2024-06-03T09:30:00+02:00").
@@ -433,8 +431,7 @@ class Turn(NamedTuple):
         messages: its messages, the first one a user message.
         start: position of the first message in your list.
         stop: position after the last message.
-        preamble: assistant messages before the conversation's first user message: scored with this turn, not sent or
-            counted.
+        preamble: assistant messages before the first user message: scored with this turn, neither sent nor counted.
     """
 
     messages: tuple[Message, ...]

@@ -123,7 +123,6 @@ class stage:  # noqa: N801 - a context, read as a verb
 
 
 def _guarded(call: Callable[..., Any], *arguments: object) -> Any:
-    """Return an observer's result; log its error."""
     try:
         return call(*arguments)
     except Exception as error:  # noqa: BLE001 - the caller's own observer: it may raise anything

@@ -96,8 +96,7 @@ def is_han(char: str) -> bool:
 def locale_of(texts: Iterable[str]) -> Locale:
     """Return the language for headings and placeholders: that of the first text with a word in it.
 
-    Chinese if the first 2,000 characters of the text have as many ideographs as other words, or more, and no kana; else
-    English.
+    Chinese if its first 2,000 characters have no kana and at least as many ideographs as other words; else English.
 
     >>> locale_of(["?!", "用 Redis 做缓存"]), locale_of(["What does 你好 mean?"]), locale_of(["設定は完了です"])
     ('zh', 'en', 'en')
@@ -218,14 +217,12 @@ def sentences(text: str) -> list[Span]:
     * at a line end (LF, CR, CRLF, VT, FF, NEL, U+2028, U+2029);
     * after 。！？；, a run of …… and the full stops of other scripts, whatever follows;
     * after ``.`` ``!`` ``?`` ``…`` before white space; after the last three also before a wide character, after ``.``
-      only between two wide characters. A run (``?!``), and quotes and brackets that close after it, belong to the
-      sentence.
+      only between two wide characters. A run (``?!``) and its closing quotes and brackets are included.
 
     It never ends inside a fenced code block (one sentence with its fences; an unclosed one runs to the end), a table
     row, list item or heading (one sentence per line), back-ticks on one line, a URL, number, version or dotted name;
     nor after a common abbreviation ("e.g.", "Dr.", "U.S.", "No." before a digit, an initial before a capital). "etc.",
-    "Inc." and "p.m." end a sentence unless a lower-case word or a digit follows, three dots unless a lower-case word
-    follows.
+    "Inc." and "p.m." end one unless a lower-case word or a digit follows, three dots unless a lower-case word does.
 
     Source: specification 3.5 (keep sentences, not fragments); the rules are ours.
 
@@ -411,8 +408,8 @@ def is_question(sentence: str) -> bool:
     """Return whether a sentence asks something, with or without a question mark, in Chinese, English, Japanese, Korean.
 
     A question mark at the end decides, ignoring closing quotes, brackets and white space after it. Without one, an
-    ending (吗, 呢, ですか, 습니까), a Chinese or Korean question word, or an English question opener decides. This is a small
-    table with guards, not a parser: "he explained 为什么失败" counts as a question.
+    ending (吗, 呢, ですか, 습니까), a Chinese or Korean question word, or an English question opener decides. This is a
+    small table with guards, not a parser: "he explained 为什么失败" counts as a question.
 
     Args:
         sentence: one sentence, as cut by :func:`sentences`.

@@ -178,8 +178,7 @@ class TokenEstimator:
 
     Args:
         profile: the tokenizer family, one of ``PROFILES``.
-        margin: share of the estimate, 0..4; defaults to the profile's own, exceeded by at most 1 % of assembled prompts
-            of several kinds of text.
+        margin: share of the estimate, 0..4; defaults to the profile's own, which at most 1 % of prompts exceed.
         factor: multiplier of the estimate, 0.1..10; learned from reported usage by ``calibration.UsageCalibrator``.
 
     Raises:
@@ -222,8 +221,7 @@ class TokenEstimator:
 def budget_within(counter: Callable[[str], int], budget_tokens: int) -> int:
     """Return the limit on counted tokens that keeps a prompt within a budget of the model's own tokens.
 
-    A ``TokenEstimator`` keeps its margin free; other counters are trusted. The limit grows by at most one per token of
-    budget.
+    A ``TokenEstimator``'s margin is kept free. One more token of budget raises the limit by at most one.
 
     >>> budget_within(TokenEstimator(margin=0.25), 4000), budget_within(len, 4000)
     (3200, 4000)

@@ -64,8 +64,6 @@ _MAX_TEXTS = 16_384
 
 
 class _ForeignCounter:
-    """A caller's counter: every result is checked, and the latest counts are cached by the text's digest."""
-
     __slots__ = ("_counter", "_seen")
 
     def __init__(self, counter: TokenCounter) -> None:

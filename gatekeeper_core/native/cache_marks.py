@@ -42,8 +42,7 @@ def marked_contents(
 ) -> dict[int, list[Any]]:
     """Return the contents that get a mark, by place; the input is not changed.
 
-    A mark goes on the last block up to its place that can have one: in that message, else in an earlier one. An
-    existing mark stays.
+    A mark goes on the last block that can have one, in that message or an earlier one. An existing mark stays.
 
     Args:
         contents: of the messages to send, in order: texts or lists of blocks; None takes no mark.

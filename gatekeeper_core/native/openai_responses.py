@@ -1,7 +1,6 @@
 """OpenAI's Responses items: messages, reasoning, calls and outputs, each an item of its own.
 
-Consecutive items by the model form one message: reasoning joins the call or text after it, parallel calls join each
-other.
+Consecutive items by the model form one message, such as reasoning and the text after it, or parallel calls.
 """
 
 from __future__ import annotations
@@ -98,7 +97,6 @@ def _is_output(kind: str) -> bool:
 
 
 def _model_message(items: Sequence[tuple[int, Item]]) -> Message:
-    """Return consecutive items by the model as one message."""
     parts: list[Part] = []
     calls: list[ToolCall] = []
     is_signed = len(items) > 1

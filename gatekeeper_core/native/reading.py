@@ -47,10 +47,8 @@ def read_messages(items: Iterable[Mapping[str, Any]]) -> tuple[Message, ...]:
     """Return the messages of a list in a provider's format, which is detected.
 
     * OpenAI chat: see ``Message.from_dict``; our own marks in ``metadata`` are ignored.
-    * OpenAI Responses: messages, reasoning, calls with outputs, compaction. Consecutive items by the model form one
-      message.
-    * Anthropic: text, thinking, ``tool_use``, images, documents, blocks of server tools, compaction. Each
-      ``tool_result`` becomes a message of the role ``tool``.
+    * OpenAI Responses: messages, reasoning, calls, outputs, compaction. What the model wrote in a row is one message.
+    * Anthropic: all content blocks; each ``tool_result`` becomes a message of the role ``tool``.
     * Gemini: ``contents`` with text, calls, responses, thoughts and files, named as in JSON or as in Python.
 
     Other blocks stay with their message and are counted. Images whose data is given are counted by size.

@@ -16,7 +16,7 @@ class GatekeeperInputFilter(Hook):
     """A filter for ``RunConfig(call_model_input_filter=...)`` that selects from the items of each model call.
 
     It gets no session name, so a list of items belongs to the conversation that it continues. The agent's instructions
-    and function tools are counted, too; handoffs and the tools of MCP servers are not: leave room for them with
+    and function tools are counted; handoffs and MCP tools are not: leave room for them with
     ``HistoryConfig(reserve_tokens=...)``. For the arguments see ``Hook``.
 
     >>> gate = GatekeeperInputFilter(token_budget=4000)
