@@ -79,7 +79,6 @@ _NAMES = {
     "token_estimate": "TokenEstimator",
     "tokens": "TokenCounter",
 }
-"""The public names by module."""
 
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
 

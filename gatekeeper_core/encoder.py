@@ -74,8 +74,7 @@ class TextEncoder:
     """An embedder that never raises, never blocks for long and caches its vectors; thread-safe.
 
     Args:
-        embedder: returns vectors of texts; its method ``queries``, if any, those of questions. Called on up to four
-            threads.
+        embedder: embeds texts, and questions by its method ``queries``, if any. It runs on up to four threads.
         timeout_seconds: how long a call of this object waits for the embedder, 0.001 to 3600.
         max_texts: number of vectors to cache, at least 0; a vector of 256 numbers takes 700 bytes.
 

@@ -6,8 +6,8 @@ r"""Third-party text in a fence: two marks that nothing between them can close a
 
 Marks are compared by their look (:func:`spoilt`): case, compatibility forms (full-width, mathematical), look-alikes
 from other scripts, combining marks and invisible characters make no difference. The number in a fence's name is a
-digest of the body, so a text cannot contain the name of its own fence: that would change the name. The same body has
-the same name in every build, as prompt caches need.
+digest of the body: a text cannot contain the name of its own fence, which would change then, and the name is the same
+in every build, as prompt caches need.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def spoilt(
 def _look(char: str) -> str:
     """Return what a character looks like, in lower-case ASCII if possible; "" if it is invisible.
 
-    Source: Unicode Technical Standard 39, "Confusable Detection": the skeleton, NFKD-decomposed, case folded, unmarked.
+    Source: Unicode Technical Standard 39, "Confusable Detection": the skeleton of NFKD, case folded, without marks.
     """
     visible = (
         one

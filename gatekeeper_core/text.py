@@ -27,9 +27,7 @@ class Span(NamedTuple):
 
 
 class LazyPattern:
-    """A regular expression that is compiled on first use, then as fast as any other.
-
-    The classes of wide scripts and marks are long: compiling all patterns here would take half of the library's import.
+    """A regular expression compiled on first use: compiling all patterns here would take half of the library's import.
 
     >>> LazyPattern("[0-9]+").findall("a1b22")
     ['1', '22']

@@ -1,7 +1,6 @@
 """Token counts: the specification's estimate, counters, and the cost of a message.
 
-Any function from text to an int of at least 0 is a ``TokenCounter``; the default is ``TokenEstimator()``. For the part
-of a budget kept free because counts are estimates, see ``token_estimate.budget_within``.
+Any function from text to an int of at least 0 is a ``TokenCounter``; ``TokenEstimator()`` is the default.
 """
 
 from __future__ import annotations

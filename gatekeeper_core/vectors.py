@@ -94,9 +94,7 @@ def packed(vector: Sequence[float]) -> PackedVector:
 
 
 def dot(first: PackedVector, second: PackedVector) -> float:
-    """Return the cosine of two vectors, -1.0 to 1.0, rounded to six digits; 0.0 if they differ in dimension.
-
-    The products are summed as ints: the same result on every machine.
+    """Return the cosine of two vectors, -1.0 to 1.0, to six digits, equal on every machine; 0.0 if dimensions differ.
 
     >>> dot(packed([0.6, 0.8]), packed([0.8, 0.6])), dot(packed([1.0, 0.0]), packed([-1.0, 0.0]))
     (0.959291, -1.0)

@@ -48,15 +48,15 @@ def read_messages(items: Iterable[Mapping[str, Any]]) -> tuple[Message, ...]:
 
     * OpenAI chat: see ``Message.from_dict``; our own marks in ``metadata`` are ignored.
     * OpenAI Responses: messages, reasoning, calls, outputs, compaction. What the model wrote in a row is one message.
-    * Anthropic: all content blocks; each ``tool_result`` becomes a message of the role ``tool``.
+    * Anthropic: text, thinking, calls, files, server tools, compaction; each ``tool_result`` is a ``tool`` message.
     * Gemini: ``contents`` with text, calls, responses, thoughts and files, named as in JSON or as in Python.
 
     Other blocks stay with their message and are counted. Images whose data is given are counted by size.
 
     Raises:
         TypeError: ``items`` is not an iterable of mappings.
-        MessageFormatError: an item cannot be read, is in no known format (the error names them, and the reader for
-            those of other frameworks), or differs in format from another; ``position`` is its index.
+        MessageFormatError: an item cannot be read, or has no known format or not the others'; ``position`` is its
+            index.
 
     >>> call = {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "now", "input": {}}]}
     >>> result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "12:00"}]}

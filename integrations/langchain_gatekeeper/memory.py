@@ -120,7 +120,8 @@ class GatekeeperChatMemory(LastSelections, BaseChatMemory):
     def load_memory_variables(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Return the turns of the history that the input needs, under ``memory_key``.
 
-        The question is the input under ``input_key``, else the only one, else the newest turns that fit are loaded.
+        The question is the input under ``input_key``, else the only input; without one, the newest turns that fit are
+        loaded. Errors of the history's store are raised.
         """
         messages, rules = self.chat_memory.messages, self._rules()
         view = self._view(messages, inputs, rules)

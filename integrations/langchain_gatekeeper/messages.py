@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 _CALL_TYPES = frozenset(
     {"tool_use", "tool_call", "function_call", "invalid_tool_call", "tool_call_chunk", "input_json_delta"}
 )
-"""Types of content blocks that are calls."""
 
 _LEGACY_CALLS = frozenset({"function_call", "tool_calls"})
 """Keys of ``additional_kwargs`` that may hold calls."""
@@ -313,10 +312,7 @@ def _written_calls(calls: Sequence[ToolCall]) -> dict[str, Any]:
 def _read_blocks(
     content: Iterable[object], calls: tuple[ToolCall, ...] = ()
 ) -> tuple[tuple[Part, ...], tuple[ToolCall, ...]]:
-    """Return the parts of a content list, and the given calls plus those that only the list has.
-
-    A block repeats a call with its id or, without an id, with its name.
-    """
+    """Return a content list's parts, and ``calls`` plus its own that repeat none by id or, without one, by name."""
     parts: list[Part] = []
     raw_calls = list(calls)
     ids, names = {call.id for call in calls}, {call.name for call in calls} | {""}

@@ -48,7 +48,7 @@ class GatekeeperMiddleware(LastContexts, Middleware):
         config: the settings; default to ``HistoryConfig()``. The budget is for the whole request: system message,
             tools, history and current turn; its default is that of ``GatekeeperSelector``, for the request's model. A
             compressor over ``ThreadMemories`` in ``run`` keeps the results of each thread apart.
-        recall_hint: whether a line after the system message mentions omitted turns, if the agent has ``recall_tool``.
+        recall_hint: whether the system message mentions omitted turns in a line, if the agent has ``recall_tool``.
         builder: builds the whole request, with constraints, summary and task of the thread, memories of the user and
             the pin. Then its own settings apply, and of ``config`` only ``reserve_tokens``, ``shadow`` and
             ``on_error``: ``fallback`` sends only system message and current turn if the build is over budget.

@@ -39,8 +39,7 @@ class GatekeeperSelector(LastSelections, Runnable[Any, Any]):
     * For a dict, it returns a new dict with the history under ``messages_key`` selected for the question under
       ``query_key``; without that entry the last user message of the history is the question.
 
-    The config names the conversation (``thread_id``, else ``session_id``) and its tenant (``tenant_id``). Keep the
-    object: it remembers every conversation.
+    Keep the object: it remembers conversations by the config's ``tenant_id`` and ``thread_id``, else ``session_id``.
 
     Args:
         config: the settings; default to ``HistoryConfig()``. The current run is sent in full. The budget defaults to
@@ -50,11 +49,11 @@ class GatekeeperSelector(LastSelections, Runnable[Any, Any]):
         model: the model, or its name, that the messages are for.
         cache_marks: whether to mark the messages for Anthropic's prompt cache (``cache_control``).
         states: store for the prompt state of each thread, so that another worker can continue with the same prompt.
-        options: settings by name. ``token_budget``, ``strategy``, ``coverage`` and ``keep_newest`` override ``config``;
-            see ``HistoryConfig``. ``pinned``, ``exclude``: as for ``select_history``. ``token_counter``: counts the
-            tokens of a text. ``embedder``: finds turns that share no word with the question: LangChain's
-            ``Embeddings``, a function from texts to vectors, a shared ``TextEncoder``, or ``auto``, the default: that
-            of the extra ``meaning``, if installed. None disables semantic search.
+        options: settings by name. ``token_budget``, ``strategy``, ``coverage`` and ``keep_newest`` override ``config``.
+            ``pinned``, ``exclude``: as for ``select_history``. ``token_counter``: counts the tokens of a text.
+            ``embedder``: finds turns that share no word with the question: ``Embeddings``, a function from texts to
+            vectors, a shared ``TextEncoder``, or by default ``auto``, that of the extra ``meaning``, if installed; None
+            disables it.
 
     Raises:
         ConfigError: ``config`` sets ``run``, or an option is out of range.

@@ -35,7 +35,8 @@ class GatekeeperMemoryBlock(SelectionFields, BaseMemoryBlock[str]):
     Attributes:
         name: name of the block and tag of its fence, where ``_`` replaces characters that a tag cannot have.
         priority: as in LlamaIndex: 0 is never truncated; above it, lower numbers are truncated first.
-        config: the settings; default to ``HistoryConfig(passthrough_below=0)``. The strategy is always ``gate``.
+        config: the settings; default to ``HistoryConfig(passthrough_below=0)``. The strategy is always ``gate``, as the
+            text serves one question.
         token_budget: token limit of the text, fence included, >= 1; defaults to that of ``config``, else 16,000.
         tokenizer_fn: tokenizer; defaults to LlamaIndex's own.
         chat_store: the memory's store (its ``sql_store``). With it the archive is read at each call, so the block sees

@@ -115,8 +115,7 @@ class GatekeeperMemoryBuffer(MemoryFields, ChatMemoryBuffer):
         Args:
             data: the dict; it is not changed.
             chat_store: replaces the written one. LlamaIndex itself loads only a ``SimpleChatStore``.
-            options: replace the written ones; ``builder``, ``pinned``, ``exclude`` and embedder objects are not
-                written.
+            options: replace the written ones; ``builder``, ``pinned``, ``exclude`` and embedders are not written.
         """
         if chat_store is not None:
             return cls(**{**data, "chat_store": chat_store, **options})

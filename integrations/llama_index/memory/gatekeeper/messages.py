@@ -59,10 +59,9 @@ def read_message(message: ChatMessage) -> Message:
     * Blocks: text, thoughts and the content of citable and citation blocks are text; images, audio, video, documents
       and unknown blocks are media; cache points are ignored.
     * Calls: in blocks, then in ``additional_kwargs`` if no block repeats them. Non-text arguments become compact JSON.
-    * A message without plain text blocks (but a thought or a citation), or with thinking or a signature in
+    * An assistant's text without plain text blocks (a thought, a citation), or with thinking or a signature in
       ``additional_kwargs``, gets the mark ``SIGNED``: nothing is left out of it.
-    * A result's id is ``tool_call_id`` or a function's name in ``additional_kwargs``; an assistant's id answers no
-      call.
+    * A result's id is ``tool_call_id`` or a function's name in ``additional_kwargs``; an assistant's answers none.
 
     >>> read_message(ChatMessage("hello")) == Message("user", "hello")
     True
