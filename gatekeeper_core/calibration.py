@@ -51,7 +51,7 @@ class UsageCalibrator:
         self._lock = threading.Lock()
 
     def observe(self, model: str, *, estimated_tokens: int, reported_tokens: int) -> None:
-        """Record what a model reported for a prompt; a count of 0 is ignored.
+        """Record what a model reported for a prompt; a report with a count of 0 is ignored.
 
         Args:
             model: its name.

@@ -74,7 +74,7 @@ class TextEncoder:
     """An embedder that never raises, never blocks for long and caches its vectors; thread-safe.
 
     Args:
-        embedder: embeds texts, and questions by its method ``queries``, if any. It runs on up to four threads.
+        embedder: embeds texts, and questions by its method ``queries``, if any. It runs on up to four own threads.
         timeout_seconds: how long a call of this object waits for the embedder, 0.001 to 3600.
         max_texts: number of vectors to cache, at least 0; a vector of 256 numbers takes 700 bytes.
 
@@ -84,8 +84,7 @@ class TextEncoder:
     Raises:
         ConfigError: a number is out of range.
 
-    All vectors must have the dimension of the first: an embedder that changes its model needs a new encoder. A deep
-    copy is the encoder itself; a pickle keeps the settings, not the cache.
+    All vectors must have the dimension of the first. A deep copy is the encoder itself; a pickle loses the cache.
 
     >>> encoder = TextEncoder(lambda texts: [[float("tea" in text), 1.0] for text in texts])
     >>> (tea, cup), reason = encoder.encode(["green tea", "a cup"])

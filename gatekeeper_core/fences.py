@@ -4,10 +4,9 @@ r"""Third-party text in a fence: two marks that nothing between them can close a
 
     text ──what looks like the closing mark is spoilt──> body ──HMAC──> <tag-number> body </tag-number>
 
-Marks are compared by their look (:func:`spoilt`): case, compatibility forms (full-width, mathematical), look-alikes
-from other scripts, combining marks and invisible characters make no difference. The number in a fence's name is a
-digest of the body: a text cannot contain the name of its own fence, which would change then, and the name is the same
-in every build, as prompt caches need.
+Marks are compared by look (:func:`spoilt`), ignoring case, compatibility forms (full-width, mathematical), look-alikes
+from other scripts, combining marks and invisible characters. The number in a fence's name is a digest of the body: no
+text can contain its own fence's name, and the name is the same in every build, as prompt caches need.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ def fence(text: str, *, tag: str, key: bytes = b"") -> str:
     Args:
         text: the text, for the model to read as data.
         tag: start of the mark's name: an ASCII letter, then up to 63 ASCII letters, digits, ``-``, ``_``.
-        key: a secret; without it nobody can compute the name, even of a text that they know in full.
+        key: a secret that keeps others from computing the name, even of a text that they know in full.
 
     Raises:
         ConfigError: the tag has another form.

@@ -13,7 +13,7 @@ _Value = TypeVar("_Value")
 _hints = cache(get_type_hints)
 
 UNREADABLE = (AttributeError, KeyError, RecursionError, TypeError, ValueError)
-"""Errors raised by stored data of another shape than was stored."""
+"""Errors that malformed stored data can raise."""
 
 
 def to_record(value: Any, *, format_number: int) -> str:

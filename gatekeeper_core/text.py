@@ -1,9 +1,8 @@
 r"""Scripts, words and sentences: the one module that segments text.
 
-Any string is accepted, with lone surrogates, NUL, control and bidirectional characters. Every function is linear in the
-length of its text. A *wide* script (``WIDE`` in the data file: Han, kana, hangul, bopomofo, Thai, Lao, Khmer, Myanmar,
-Tibetan) is searched by character pairs, because spaces do not reliably separate its words; every other script is
-searched by words. Anchor extraction, trimming and truncation build on this module.
+Any string is accepted, including lone surrogates, NUL, control and bidirectional characters, in linear time. A *wide*
+script (``WIDE`` in the data file: Han, kana, hangul, bopomofo, Thai, Lao, Khmer, Myanmar, Tibetan) is searched by
+character pairs, because spaces do not reliably separate its words; every other script is searched by words.
 """
 
 from __future__ import annotations
@@ -441,8 +440,7 @@ _THINK_OPEN, _THINK_CLOSE = "<think>", "</think>"
 def split_thinking(text: str) -> tuple[str, str]:
     r"""Return the thinking at the start of a reasoning model's text, and the rest: its answer.
 
-    Only ``<think>`` blocks that begin the text (white space aside) are thinking; later ones are part of the answer. An
-    unclosed block, as in a truncated answer, takes the whole text.
+    Only ``<think>`` blocks at the start, white space aside, count; an unclosed one (a truncated answer) takes all text.
 
     Source: the format of MiniMax-M2, DeepSeek-R1 and Qwen3 when thinking is part of the content.
 

@@ -5,8 +5,8 @@ r"""An estimate of a model's own token count: characters by class, times weights
     text ──UTF-8──> lead bytes (one a character) ──count──> counts by class ──weights──> tokens
 
 A byte-level tokenizer splits text into words, groups of digits, runs of marks and white space, then merges bytes that
-often occur together. The cost depends on the number and length of these pieces and on how well the tokenizer knows the
-script. All of it is counted on whole strings at once, in linear time.
+often occur together. The cost depends on number and length of these pieces and how well the tokenizer knows the script.
+Counting is linear.
 """
 
 from __future__ import annotations
@@ -112,8 +112,8 @@ def class_counts(text: str) -> list[int]:
 def _common_counts(leads: bytes) -> list[int]:
     """Return the counts that need only the lead bytes.
 
-    The signs of all characters form one long integer, one byte each, the first lowest: a shift aligns each character
-    with its neighbour, one operation tests them all, and the remaining bits are counted.
+    The signs of all characters form one long integer, a byte each, the first lowest: a shift aligns neighbours, one
+    operation tests all characters, and the remaining bits are counted.
     """
     size = len(leads)
     kinds = leads.translate(_SIGNS)

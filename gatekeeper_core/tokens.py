@@ -123,9 +123,9 @@ def count_messages(
 ) -> int:
     """Return the cost of messages in tokens, as used throughout the library.
 
-    The cost is the sum over their texts, each counted separately and once: each text part, name and arguments of each
-    tool call, and the ``name`` field; then the ``tokens`` of each media part (default: ``MEDIA_TOKENS``), and
-    ``per_message_tokens``. An empty text costs nothing. Roles and ids are not counted.
+    The cost is the sum over texts, each counted once: text parts, names and arguments of tool calls, ``name`` fields;
+    plus the ``tokens`` of media parts (default: ``MEDIA_TOKENS``) and ``per_message_tokens``. Roles, ids and empty
+    texts are free.
 
     Args:
         messages: the messages.

@@ -79,7 +79,7 @@ class _Gemini(Format):
                 parts.append(block)
             elif user is not None and user.sent is not None:
                 parts.append({**block, "text": user.sent.text})
-                user = None  # what is cut has one text
+                user = None  # a cut message has one text
         return {**item, "parts": parts}
 
     def plain(self, message: Message) -> dict[str, Any]:

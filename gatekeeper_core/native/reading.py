@@ -55,8 +55,8 @@ def read_messages(items: Iterable[Mapping[str, Any]]) -> tuple[Message, ...]:
 
     Raises:
         TypeError: ``items`` is not an iterable of mappings.
-        MessageFormatError: an item cannot be read, or has no known format or not the others'; ``position`` is its
-            index.
+        MessageFormatError: the item at ``position`` cannot be read, is in no known format, or not in that of the
+            others.
 
     >>> call = {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "now", "input": {}}]}
     >>> result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "12:00"}]}

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class _Shortened(NamedTuple):
-    """A list that is shortened for a call: itself, which keeps its id unique, what was sent, and all of it."""
+    """A list shortened for a call: itself (which keeps its id unique), what was sent, and all its messages."""
 
     messages: list[Any]
     sent: list[Any]

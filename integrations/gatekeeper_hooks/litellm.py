@@ -29,10 +29,9 @@ _MESSAGES_OF = {"acompletion": "messages", "anthropic_messages": "messages", "ar
 class GatekeeperCallback(Hook, CustomLogger):  # type: ignore[misc] # see pyproject.toml
     """A callback for ``litellm.callbacks`` that selects from the messages of each call; pass ``messages`` by keyword.
 
-    The thread is the caller's session id (``litellm_session_id``, or ``session_id`` in ``metadata``); a request without
-    one belongs to the conversation that it continues. In the proxy each API key is a tenant. Tools and system prompts
-    in their own arguments count as well. Before ``litellm.completion``, which has no such hook, call
-    ``callback.selector.select(messages)``. For the arguments see ``Hook``.
+    The thread is the caller's session id (``litellm_session_id``, or ``session_id`` in ``metadata``); others belong to
+    the conversation that they continue. In the proxy each API key is a tenant. Separate tools and system prompts count
+    as well. Before ``litellm.completion``, call ``callback.selector.select(messages)``. For the arguments see ``Hook``.
 
     >>> gate = GatekeeperCallback(token_budget=4000)
     >>> litellm.callbacks = [gate]  # doctest: +SKIP

@@ -8,9 +8,9 @@
 
 This is an observer (``gatekeeper_core.observation``), not a ``logging`` handler: a handler sees a stage only at its
 end, so it knows neither nesting nor, as the core has no clock, durations; and it would have to set the level of the
-application's loggers. Nothing is wrapped, so one switch covers core, adapters and stores; when off, the core checks one
-empty tuple per stage. Calls that a build makes on a worker thread run in its context, so their spans are its children.
-Spans hold facts and nothing else: no text, and of an error only its type.
+application's loggers. Nothing is wrapped: one switch covers core, adapters and stores; when off, the core checks one
+empty tuple per stage. A build's calls on worker threads run in its context, so their spans are its children. Spans hold
+only facts: no text, and of an error only its type.
 """
 
 from __future__ import annotations

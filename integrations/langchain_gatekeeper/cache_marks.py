@@ -5,7 +5,7 @@
     tools · system ▏ body ▏ recalled turns, question · calls and results ▏
               block      block              the request's setting ``cache_control``, which marks its last block
 
-Marks of users and other middleware stay, and count: a request may have four. No mark is added next to one.
+Marks of users and other middleware stay, and count: a request may have four. No mark is added where one exists.
 """
 
 from __future__ import annotations

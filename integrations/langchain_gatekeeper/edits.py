@@ -51,14 +51,14 @@ def delay_edits(
     """Return a copy of a prompt-shortening middleware whose edits wait until they pay off; see ``choose_edit``.
 
     A delayed edit leaves the messages as last sent, plus the new ones; ``history.edit`` is logged. Do not wrap
-    middleware whose edits must not wait, such as redaction. An edit of the state cannot wait:
-    ``SummarizationMiddleware`` runs unchanged, and its edit is priced and logged.
+    middleware whose edits must not wait, such as redaction. ``SummarizationMiddleware`` edits the state, so its edit is
+    priced and logged, but not delayed.
 
     Args:
         editor: a ``ContextEditingMiddleware``, or another one that shortens requests. Its hooks, tools and name stay.
         prices: prices of the model; default to those of the request's model, else the least favourable ratios.
-        token_budget: tokens of a request above which no edit waits; defaults to three quarters of the model's window,
-            16,000 if that is unknown. System message and tools count.
+        token_budget: size of a whole request above which no edit waits; defaults to 3/4 of the model's window, or
+            16,000.
         token_counter: counts the tokens of a text; defaults to an estimate.
         tenant: as for ``GatekeeperMiddleware``.
         clock: returns the time in seconds, to detect an expired cache.

@@ -47,14 +47,13 @@ class GatekeeperChatMemory(LastSelections, BaseChatMemory):
     Attributes:
         memory_key: variable in the prompt.
         human_prefix, ai_prefix: names of the speakers, if the history is loaded as text.
-        config: the settings for the loaded history. The budget defaults to three quarters of ``model``'s window, or to
-            16,000 if unknown, which is logged once. With ``shadow`` the whole history is loaded.
+        config: the settings; the budget defaults as in ``GatekeeperSelector``. ``shadow`` loads the whole history.
         token_budget, strategy, coverage, keep_newest, pinned, exclude, token_counter, embedder: as for
             ``GatekeeperSelector``.
         k: alias of ``keep_newest``, as in ``ConversationBufferWindowMemory``.
         model: the model, or its name, that the history is for.
-        constraints: standing instructions by key, or a store of them, read for the history's ``session_id``. They are
-            loaded before the history, within the budget, also with ``shadow``.
+        constraints: standing instructions by key, or a store of them, read for the history's ``session_id``; loaded
+            before the history, within the budget, also with ``shadow``.
 
     Raises:
         pydantic.ValidationError: a field has the wrong type; for ``embedder`` a ``TypeError``.

@@ -60,8 +60,8 @@ def working_memory_tool(memory: WorkingMemory | ThreadMemories, *, budget_tokens
     Its own results, named ``read_working_memory``, are never compressed or offloaded.
 
     Args:
-        memory: the thread's working memory, or those of all threads: then it reads only that of the thread in the run's
-            config (``thread_id``); without a thread it reads nothing.
+        memory: the thread's working memory, or those of all threads: then it reads only that of the ``thread_id`` in
+            the run's config, and nothing without one.
         budget_tokens: limit of one answer, >= 1.
 
     >>> from gatekeeper_core import WorkingMemory

@@ -121,7 +121,7 @@ def _without_system(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
 
 
 def _up_to_question(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
-    """Return the messages up to the last user message, the question, which an agent may pass in twice."""
+    """Return the messages up to the last user message, the question, without repeats of it by an agent."""
     read = _without_system(messages)
     starts = turn_starts(list(map(role_of, read)))
     if not starts:

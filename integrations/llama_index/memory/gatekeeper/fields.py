@@ -118,7 +118,7 @@ class SelectionFields(LastSelections, BaseModel):
         config: the settings; its ``token_budget`` is the memory's limit. ``shadow`` only reports the selection.
         strategy, coverage, keep_newest: as in ``HistoryConfig``; None: that of ``config``.
         pinned, exclude: as for ``select_history``: positions, or a function of one ``ChatMessage``, which has no id.
-            Positions not yet reached are ignored. Not written with the memory.
+            Positions past the end are ignored. Not written with the memory.
         embedder: finds turns that share no word with the question: LlamaIndex's ``BaseEmbedding``, a function from
             texts to vectors, a shared ``TextEncoder``, or ``auto``: that of the extra ``meaning``, if installed. None
             disables semantic search; any other value is written as ``auto``. ``Settings.embed_model`` is never used.
@@ -240,9 +240,9 @@ class SelectionFields(LastSelections, BaseModel):
 class MemoryOptions(SelectionOptions, total=False):
     """The options of both memories by name; see ``MemoryFields``.
 
-    ``token_budget`` is an alias of ``token_limit``. Without one the budget is that of ``config`` or ``builder``, else
-    three quarters of ``llm``'s window; 16,000 if that is unknown, which is logged. ``cache_marks`` defaults to whether
-    ``llm`` is LlamaIndex's ``Anthropic``, and the prices are those of ``llm``.
+    ``token_budget`` is an alias of ``token_limit``; it defaults to that of ``config`` or ``builder``, else to three
+    quarters of ``llm``'s window, or 16,000 if unknown, which is logged. ``cache_marks`` is on by default if ``llm`` is
+    LlamaIndex's ``Anthropic``. Prices are those of ``llm``.
     """
 
     config: HistoryConfig | None
@@ -262,8 +262,8 @@ class MemoryFields(LastContexts, SelectionFields, BaseComponent):
             pin. Then its own settings apply, its budget is ``token_limit``, and of ``config`` only ``reserve_tokens``,
             ``shadow`` and ``on_error`` count. It is not written with the memory.
         user, tenant, provider: as for ``ContextBuilder``; the default provider is the strictest, which satisfies all.
-        cache_marks: whether a ``CachePoint`` follows the past turns that stay between calls, for Anthropic's prompt
-            cache; OpenAI's classes raise on it. Only without a builder.
+        cache_marks: whether a ``CachePoint`` for Anthropic follows the past turns that stay; on it OpenAI's classes
+            raise. Only without a builder.
         llm_name: model that reads the messages, for its prices; defaults to those of the settings.
     """
 

@@ -4,8 +4,8 @@
 
     ChatMessage(blocks, additional_kwargs) ──read_message──> Message(role, content, tool_calls, tool_call_id)
 
-Anything that LlamaIndex accepts can be read, and is not changed. Calls are in blocks, or in ``additional_kwargs`` in
-the form of some provider's package: objects, dicts, ``ToolSelection``.
+Anything that LlamaIndex accepts can be read, and is not changed. Calls are in blocks, or in ``additional_kwargs`` as
+some provider's package writes them: objects, dicts, ``ToolSelection``.
 """
 
 from __future__ import annotations
@@ -56,8 +56,7 @@ def read_message(message: ChatMessage) -> Message:
     """Return a chat message in the core's form; the message is not changed.
 
     * Roles: ``developer`` reads as ``system``, ``function`` as ``tool``, ``model`` and ``chatbot`` as ``assistant``.
-    * Blocks: text, thoughts and the content of citable and citation blocks are text; images, audio, video, documents
-      and unknown blocks are media; cache points are ignored.
+    * Blocks: text, thoughts, citable and citation blocks are text; cache points are ignored; all others are media.
     * Calls: in blocks, then in ``additional_kwargs`` if no block repeats them. Non-text arguments become compact JSON.
     * An assistant's text without plain text blocks (a thought, a citation), or with thinking or a signature in
       ``additional_kwargs``, gets the mark ``SIGNED``: nothing is left out of it.
