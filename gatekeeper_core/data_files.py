@@ -1,6 +1,6 @@
 """The tables under ``gatekeeper_core/data`` (word lists, patterns, prices and the like), read on first use.
 
-Files are UTF-8: a row per line, tabs between columns; ``# `` begins a comment. The first explain columns and origin.
+Files are UTF-8: a row per line, tabs between columns. Lines that begin with ``# `` are comments, on columns and origin.
 """
 
 from __future__ import annotations

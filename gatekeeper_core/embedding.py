@@ -83,7 +83,8 @@ class Embedded(NamedTuple):
 def embed(embedder: Embedder, texts: Sequence[str]) -> Embedded:
     """Return the vectors of texts, or the reason if some are missing; errors of the embedder are not raised.
 
-    Reasons are ``"error: <its type>"``, ``"wrong_count"``, ``"mixed_dimensions"``, ``"no_vector"`` (for some texts).
+    Reasons are ``"error: <its type>"``, ``"wrong_count"``, ``"mixed_dimensions"``, and, for some of the texts,
+    ``"no_vector"`` (not numbers, NaN, all zero).
 
     >>> embed(lambda texts: [[float(len(text))] for text in texts], ["tea", ""])
     Embedded(vectors=(array('f', [1.0]), None), reason='no_vector')

@@ -50,7 +50,7 @@ _WAITS: ContextVar[Waits | None] = ContextVar("gatekeeper_waits", default=None)
 
 @contextmanager
 def waiting_within(waits: Waits) -> Iterator[None]:
-    """Limit this thread's waits for encoders inside, all together; texts may use a quarter of the rest."""
+    """Limit how long this thread waits for encoders inside; texts may use a quarter of the rest, a question all."""
     token = _WAITS.set(waits)
     try:
         yield
@@ -74,7 +74,8 @@ class TextEncoder:
     """An embedder that never raises, never blocks for long and caches its vectors; thread-safe.
 
     Args:
-        embedder: embeds texts, and questions by its method ``queries``, if any. It runs on up to four own threads.
+        embedder: embeds texts, and questions by its method ``queries``, if it has one. At most four threads call it at
+            a time, never the caller's.
         timeout_seconds: how long a call of this object waits for the embedder, 0.001 to 3600.
         max_texts: number of vectors to cache, at least 0; a vector of 256 numbers takes 700 bytes.
 
@@ -84,7 +85,8 @@ class TextEncoder:
     Raises:
         ConfigError: a number is out of range.
 
-    All vectors must have the dimension of the first. A deep copy is the encoder itself; a pickle loses the cache.
+    All vectors must have the dimension of the first: another model needs a new encoder. A deep copy is the encoder
+    itself; a pickle keeps the settings, not the cache.
 
     >>> encoder = TextEncoder(lambda texts: [[float("tea" in text), 1.0] for text in texts])
     >>> (tea, cup), reason = encoder.encode(["green tea", "a cup"])

@@ -217,7 +217,8 @@ class Message:
 
         * Roles: ``developer`` reads as ``system``, ``function`` as ``tool``.
         * Content: text, None (reads as ``""``) or a list of parts; media and unknown parts become a ``MediaPart``.
-        * Calls: ``tool_calls``, and legacy ``function_call`` (id: its name); arguments become JSON, missing texts "".
+        * Calls: ``tool_calls`` and the legacy ``function_call`` (its id is the function's name). Arguments given as an
+          object become compact JSON; missing ids and names are "".
         * ``metadata``: its texts, ints and booleans; our own marks (``OUR_MARKS``), and ``tokens`` of parts, only if
           ``trusted``. Thinking or a signature next to an assistant's text (``SIGNED_KEYS``) adds the mark ``SIGNED``.
         * ``created_at``: a datetime, or ISO 8601 text ("2024-06-03T09:30:00+02:00").

@@ -5,8 +5,8 @@ r"""An estimate of a model's own token count: characters by class, times weights
     text ──UTF-8──> lead bytes (one a character) ──count──> counts by class ──weights──> tokens
 
 A byte-level tokenizer splits text into words, groups of digits, runs of marks and white space, then merges bytes that
-often occur together. The cost depends on number and length of these pieces and how well the tokenizer knows the script.
-Counting is linear.
+often occur together. The cost depends on their number and length, and on how well the tokenizer knows the script. All
+is counted on whole strings at once, in linear time.
 """
 
 from __future__ import annotations

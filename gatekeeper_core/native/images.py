@@ -41,7 +41,7 @@ def image_size(head: bytes) -> tuple[int, int] | None:
 def anthropic_tokens(width: int, height: int) -> int:
     """Return the tokens that Anthropic counts for an image.
 
-    Source: Anthropic's vision guide: width * height / 750, scaled to a longer edge of 1,568 and to about 1,600 tokens.
+    Source: Anthropic's vision guide: width * height / 750 after scaling the longer edge to 1,568, and to 1,600 tokens.
 
     >>> anthropic_tokens(1000, 1000), anthropic_tokens(8000, 8000)
     (1334, 1600)
@@ -53,7 +53,7 @@ def anthropic_tokens(width: int, height: int) -> int:
 def openai_tokens(width: int, height: int) -> int:
     """Return the tokens that OpenAI counts for an image in high detail.
 
-    Source: OpenAI's vision guide: 85, and 170 per tile of 512 pixels, scaled into 2,048 and to a shorter edge of 768.
+    Source: OpenAI's vision guide: 85 + 170 per tile of 512 pixels after scaling into 2,048 and the shorter edge to 768.
 
     >>> openai_tokens(1024, 1024), openai_tokens(2048, 4096)
     (765, 1105)

@@ -55,8 +55,8 @@ def read_messages(items: Iterable[Mapping[str, Any]]) -> tuple[Message, ...]:
 
     Raises:
         TypeError: ``items`` is not an iterable of mappings.
-        MessageFormatError: the item at ``position`` cannot be read, is in no known format, or not in that of the
-            others.
+        MessageFormatError: an item cannot be read, is in no known format (the error lists them, and the reader for
+            those of other frameworks), or in another than the rest; ``position`` is its index.
 
     >>> call = {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "now", "input": {}}]}
     >>> result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "12:00"}]}

@@ -4,7 +4,7 @@
 
     proxy ──> Router ──> acompletion, aresponses, anthropic_messages ──async_pre_call_deployment_hook──> provider
 
-LiteLLM calls that hook in all three, so each request is selected from once, for the model that answers. Only the proxy
+LiteLLM calls that hook in all three, so each request gets one selection, for the model that answers. Only the proxy
 calls ``async_pre_call_hook``. ``litellm.completion`` lets a hook change messages only in calls with a ``prompt_id``.
 """
 

@@ -220,7 +220,7 @@ def instrument(
     meter_provider: MeterProvider | None = None,
     conversation_ids: bool = False,
 ) -> Instrumentation:
-    """Emit spans and metrics of the gatekeeper's work in this process, in any framework, in place of an earlier call.
+    """Emit spans and metrics of the gatekeeper's work in this process, in any framework; replaces an earlier call.
 
     Args:
         tracer_provider: creates the spans; defaults to the global one, even if that is set later.

@@ -57,8 +57,8 @@ def delay_edits(
     Args:
         editor: a ``ContextEditingMiddleware``, or another one that shortens requests. Its hooks, tools and name stay.
         prices: prices of the model; default to those of the request's model, else the least favourable ratios.
-        token_budget: size of a whole request above which no edit waits; defaults to 3/4 of the model's window, or
-            16,000.
+        token_budget: tokens of a whole request above which no edit waits; defaults to three quarters of the model's
+            window, or 16,000 if that is unknown.
         token_counter: counts the tokens of a text; defaults to an estimate.
         tenant: as for ``GatekeeperMiddleware``.
         clock: returns the time in seconds, to detect an expired cache.

@@ -48,12 +48,12 @@ class GatekeeperMiddleware(LastContexts, Middleware):
         config: the settings; default to ``HistoryConfig()``. The budget covers the whole request, with system message
             and tools; it defaults to that of ``GatekeeperSelector`` for the request's model. A compressor over
             ``ThreadMemories`` in ``run`` separates the results of threads.
-        recall_hint: whether the system message mentions omitted turns in a line, if the agent has ``recall_tool``.
+        recall_hint: whether a line of the system message mentions omitted turns, if the agent has ``recall_tool``.
         builder: builds the whole request, with constraints, summary and task of the thread, memories of the user and
             the pin. Then its own settings apply, and of ``config`` only ``reserve_tokens``, ``shadow`` and
             ``on_error``: ``fallback`` sends only system message and current turn if the build is over budget.
-        user: owner of a builder's memories: a key of the run's context or ``configurable``, or a function of the
-            runtime.
+        user: owner of the memories: a key of the run's context or its ``configurable``, or a function of the runtime;
+            without a result no memories are used. Only with a builder.
         tenant: tenant of the thread, found likewise, else ``default``. Tenants share nothing, even with equal ids.
         provider: whose message rules apply; defaults to those of the model, else the strictest. Only with a builder.
         cache_marks: whether to mark requests to Anthropic (``cache_control``) where prompt caching pays: after the

@@ -51,9 +51,8 @@ class GatekeeperSelector(LastSelections, Runnable[Any, Any]):
         states: store for the prompt state of each thread, so that another worker can continue with the same prompt.
         options: settings by name. ``token_budget``, ``strategy``, ``coverage`` and ``keep_newest`` override ``config``.
             ``pinned``, ``exclude``: as for ``select_history``. ``token_counter``: counts the tokens of a text.
-            ``embedder`` (None: no semantic search): finds turns that share no word with the question: ``Embeddings``, a
-            function from texts to vectors, a shared ``TextEncoder``, or ``auto``, the default: the extra ``meaning``,
-            if installed.
+            ``embedder`` (None: no semantic search): finds turns without a shared word: ``Embeddings``, a function from
+            texts to vectors, a shared ``TextEncoder``, or by default ``auto``: the extra ``meaning``, if installed.
 
     Raises:
         ConfigError: ``config`` sets ``run``, or an option is out of range.

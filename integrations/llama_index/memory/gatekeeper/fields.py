@@ -262,8 +262,8 @@ class MemoryFields(LastContexts, SelectionFields, BaseComponent):
             pin. Then its own settings apply, its budget is ``token_limit``, and of ``config`` only ``reserve_tokens``,
             ``shadow`` and ``on_error`` count. It is not written with the memory.
         user, tenant, provider: as for ``ContextBuilder``; the default provider is the strictest, which satisfies all.
-        cache_marks: whether a ``CachePoint`` for Anthropic follows the past turns that stay; on it OpenAI's classes
-            raise. Only without a builder.
+        cache_marks: whether a ``CachePoint`` follows the past turns that stay between calls, for Anthropic's prompt
+            cache; OpenAI's classes raise on it. Only without a builder.
         llm_name: model that reads the messages, for its prices; defaults to those of the settings.
     """
 

@@ -60,7 +60,7 @@ def read_message(message: ChatMessage) -> Message:
     * Calls: in blocks, then in ``additional_kwargs`` if no block repeats them. Non-text arguments become compact JSON.
     * An assistant's text without plain text blocks (a thought, a citation), or with thinking or a signature in
       ``additional_kwargs``, gets the mark ``SIGNED``: nothing is left out of it.
-    * A result's id is ``tool_call_id`` or a function's name in ``additional_kwargs``; an assistant's answers none.
+    * A result's id is ``tool_call_id`` or a function's name in ``additional_kwargs``; other roles have none.
 
     >>> read_message(ChatMessage("hello")) == Message("user", "hello")
     True
