@@ -123,9 +123,8 @@ def count_messages(
 ) -> int:
     """Return the cost of messages in tokens, as used throughout the library.
 
-    The cost is the sum over non-empty texts, each counted separately (text parts, names and arguments of calls,
-    ``name``), the ``tokens`` of media parts (default: ``MEDIA_TOKENS``) and ``per_message_tokens``. Roles and ids are
-    free.
+    The cost is that of each non-empty text (text parts, names and arguments of tool calls, ``name``), the ``tokens`` of
+    media parts (default: ``MEDIA_TOKENS``) and ``per_message_tokens``. Roles and ids are free.
 
     Args:
         messages: the messages.
