@@ -1,4 +1,4 @@
-"""Anthropic's messages: content blocks; tool results are in a message with the user's role.
+"""Anthropic's messages: lists of content blocks; tool results are in messages with the user role.
 
 ::
 

@@ -96,7 +96,7 @@ _NAMES = {
     "langchain_gatekeeper": "GatekeeperChatMemory GatekeeperMiddleware GatekeeperSelector delay_edits select_messages",
     "llama_index.memory.gatekeeper": "GatekeeperMemory GatekeeperMemoryBlock GatekeeperMemoryBuffer",
 }
-"""The public names by module; those that two adapters share, such as ``recall_tool``, are imported from theirs."""
+"""The public names by module; names that two adapters share, such as ``recall_tool``, are imported from the adapter."""
 
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
 

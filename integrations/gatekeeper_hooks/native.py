@@ -43,7 +43,7 @@ class NativeCall(NamedTuple):
 
 
 class NativeOptions(SelectionOptions, total=False):
-    """The options of every hook by name; for those that other adapters lack see ``ThreadSelector``."""
+    """The options of every hook by name; for those that other adapters lack, see ``ThreadSelector``."""
 
     token_counter: TokenCounter | None
     embedder: Embedder | TextEncoder | None
@@ -56,12 +56,11 @@ class NativeOptions(SelectionOptions, total=False):
 class NativeSelector:
     """A selector for lists of dicts: OpenAI chat, OpenAI Responses, Anthropic or Gemini, which it detects.
 
-    Thread-safe; calls of one conversation wait for each other. An unnamed list belongs to the conversation that it
-    continues.
+    Thread-safe; calls of one conversation run one by one. An unnamed list belongs to the conversation it continues.
 
     Args:
         config: the settings; default to ``HistoryConfig()``.
-        options: ``NativeOptions``. ``token_budget``, ``strategy``, ``coverage`` and ``keep_newest`` win over those of
+        options: ``NativeOptions``. ``token_budget``, ``strategy``, ``coverage`` and ``keep_newest`` override
             ``config``. A function in ``pinned`` or ``exclude`` reads a ``Message``.
 
     Attributes:
@@ -102,7 +101,7 @@ class NativeSelector:
         """Select for one model call.
 
         Args:
-            items: the whole conversation, as a list or already read; never changed. Positions are in this list.
+            items: the whole conversation, as a list or already read; never changed. Positions refer to this list.
             fixed: texts sent with the items, such as a system prompt and tools.
             model: name of the model, for its prices and, without a budget, its window.
             thread: name of the conversation; if None, it is recognised by its beginning.
@@ -138,7 +137,7 @@ class NativeSelector:
         Args:
             objects: the whole conversation, in the framework's messages; read, never changed.
             read: returns the item of a message.
-            write: returns the message to send in place of another, from that one and the item that is sent.
+            write: returns the message to send in place of another, from that one and the item to send.
             arguments: of :meth:`select`.
         """
         _, view = self.select([read(each) for each in objects], **arguments)
@@ -149,7 +148,7 @@ class NativeSelector:
 
 
 class Hook:
-    """The part that all hooks share.
+    """The shared part of all hooks.
 
     Args:
         config: the settings; default to ``HistoryConfig()``.
@@ -169,7 +168,7 @@ class Hook:
 
 
 def tool_text(name: str, description: str | None, parameters: Mapping[str, Any]) -> str:
-    """Return the definition of a tool, to be counted among the fixed texts.
+    """Return the definition of a tool as a text, for ``fixed``.
 
     >>> tool_text("now", "The time.", {})
     'now The time. {}'

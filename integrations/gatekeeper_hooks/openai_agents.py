@@ -15,9 +15,8 @@ from gatekeeper_hooks.native import Hook, tool_text
 class GatekeeperInputFilter(Hook):
     """A filter for ``RunConfig(call_model_input_filter=...)`` that selects from the items of each model call.
 
-    It gets no session name, so a list of items belongs to the conversation that it continues. The agent's instructions
-    and function tools are counted, too; handoffs and the tools of MCP servers are not: leave room for them with
-    ``HistoryConfig(reserve_tokens=...)``. For the arguments see ``Hook``.
+    A list of items belongs to the conversation that it continues. Instructions and function tools count, handoffs and
+    MCP tools do not: leave room for them with ``HistoryConfig(reserve_tokens=...)``. For the arguments see ``Hook``.
 
     >>> gate = GatekeeperInputFilter(token_budget=4000)
     >>> run_config = RunConfig(call_model_input_filter=gate)  # doctest: +SKIP

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class SelectorOptions(SelectionOptions, total=False):
-    """The options of LangChain's doors; see ``GatekeeperSelector``."""
+    """Options of LangChain's adapters; see ``GatekeeperSelector``."""
 
     token_counter: TokenCounter | None
     embedder: AnyEmbedder | None
