@@ -1,12 +1,12 @@
-"""Evaluation on your own logs: what a selection misses, how answers compare, and tests of what must be kept.
+"""Evaluation on your own logs: what a selection misses, how answers compare, and assertions on what is kept.
 
 ::
 
     logs ──sample_turns──> turns ──prompts_of──> whole history | selection
-                                     ├──look_back──> what users had to say again that the selection did not hold
+                                     ├──look_back──> what users had to repeat and the selection lacked
                                      └──plan, evaluate──> verdicts of your own model, tokens and dollars
 
-Each name is imported on first use: every test run loads this package for its pytest plugin.
+Names are imported on first use, because pytest loads this package in every run, for its plugin.
 """
 
 from __future__ import annotations

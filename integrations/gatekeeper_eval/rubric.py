@@ -1,6 +1,6 @@
-"""The rubric that a judge goes by: fixed texts (``rubric.en.md``, ``rubric.zh.md``) with a version.
+"""The judge's rubric: fixed texts (``rubric.en.md``, ``rubric.zh.md``) with a version.
 
-A changed text is a new version: verdicts of two versions are never counted together, since the requests differ.
+Changing a text takes a new version. Verdicts of two versions never mix, since the requests differ.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _VERDICT = LazyPattern(
 def judge_prompt(
     transcript: str, question: str, answers: tuple[str, str], *, language: Literal["en", "zh"]
 ) -> list[dict[str, str]]:
-    """Return the prompt of the judge, in OpenAI's chat format; all text from the logs is fenced.
+    """Return the judge's prompt in OpenAI's chat format, with all text from the logs fenced.
 
     The transcript comes first, so that a provider's prompt cache serves both orders of the answers.
     """
@@ -47,7 +47,7 @@ def judge_prompt(
 
 
 def read_verdict(text: str) -> Preference | None:
-    """Return the verdict that a judge's answer ends with; None where it gives none.
+    """Return the last verdict in a judge's answer, or None.
 
     >>> read_verdict("Answer 2 makes up a port. **VERDICT: 1**"), read_verdict("一致。结论：相同"), read_verdict("1")
     ('first', 'equal', None)

@@ -1,4 +1,4 @@
-"""An embedder that needs no download: a multilingual sentence encoder whose weights come with the extra ``meaning``.
+"""An embedder without a download: a multilingual sentence encoder whose weights come with the extra ``meaning``.
 
 ``MeaningEmbedder`` is imported on first use; without the extra, the error shows the install command.
 """
