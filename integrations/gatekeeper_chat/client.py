@@ -72,8 +72,8 @@ class ChatConfig:
         model: name of the model.
         read_timeout_seconds: how long the server may be silent, > 0; thinking models stay silent for long.
         max_attempts: attempts in total, >= 1, on 429 and 5xx; the wait doubles from one second, or is a longer
-            ``Retry-After``, up to a minute. A failed connection is retried once; a request that was sent is not, as
-            you may have been billed for it.
+            ``Retry-After``, up to a minute. A failed connection is retried once; a request without an answer is not, as
+            you may have to pay for it.
         max_completion_tokens: limit of the answer; None leaves it to the API.
         temperature: randomness, 0..2; None leaves it to the API.
 
@@ -151,9 +151,7 @@ class ChatClient:
         config: ChatConfig | None = None,
         calibrator: UsageCalibrator | None = None,
     ) -> ChatClient:
-        """Return a client with the key, base URL and model of the environment.
-
-        ``MINIMAX_API_KEY``, ``MINIMAX_BASE_URL`` and ``MINIMAX_MODEL`` are read; empty ones count as missing.
+        """Return a client from ``MINIMAX_API_KEY``, ``MINIMAX_BASE_URL`` and ``MINIMAX_MODEL``; empty means missing.
 
         Args:
             env_file: a ``.env`` file to read, too; the environment wins. None reads ``.env`` in the working folder if
@@ -185,7 +183,7 @@ class ChatClient:
         """Return the model's answer to a conversation.
 
         Args:
-            messages: ``Message`` values or dicts in OpenAI's chat format, oldest first, sent by ``wire_messages``.
+            messages: ``Message`` values or dicts in OpenAI's chat format, oldest first; ``wire_messages`` adapts them.
             tools: tools in OpenAI's format.
 
         Raises:
@@ -200,10 +198,7 @@ class ChatClient:
     def stream(
         self, messages: Iterable[Message | Mapping[str, Any]], *, tools: Sequence[Mapping[str, Any]] = ()
     ) -> ReplyStream:
-        """Return the model's answer as a stream; arguments and errors as for :meth:`chat`.
-
-        The request is sent at once and retried until the first piece arrives. The stream raises later errors.
-        """
+        """Stream the answer, as in :meth:`chat`; after the first piece, the stream raises errors, without retries."""
         body = self._body(messages, tools, stream=True)
         encoded = _encoded(body)
 
@@ -319,10 +314,7 @@ class ChatClient:
 
 
 class ReplyStream:
-    """A streamed answer: iterate over the pieces of its text, then read ``reply``.
-
-    Close it, or use it in a ``with``; reading it to the end closes it, too.
-    """
+    """A streamed answer: iterate over its text, then read ``reply``; close it, use ``with``, or read it to the end."""
 
     def __init__(self, response: requests.Response, bearer: _Bearer, note: Callable[[Reply], None]) -> None:
         self._response, self._bearer, self._note = response, bearer, note

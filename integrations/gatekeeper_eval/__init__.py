@@ -5,8 +5,6 @@
     logs ──sample_turns──> turns ──prompts_of──> whole history | selection
                                      ├──look_back──> what users had to repeat and the selection lacked
                                      └──plan, evaluate──> verdicts of your own model, tokens and dollars
-
-Names are imported on first use, because pytest loads this package in every run, for its plugin.
 """
 
 from __future__ import annotations
@@ -40,7 +38,7 @@ if TYPE_CHECKING:
     from gatekeeper_eval.sampling import TurnId as TurnId
     from gatekeeper_eval.sampling import sample_turns as sample_turns
 
-_NAMES = {
+_NAMES = {  # imported on first use: every run of pytest loads this package, for its plugin
     "errors": "EvalError LedgerError ModelRefusedError",
     "evaluation": "Judged Plan Verdicts evaluate plan rebuild",
     "keeping": "assert_keeps",

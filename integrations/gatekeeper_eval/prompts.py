@@ -42,8 +42,8 @@ def prompts_of(
 ) -> Iterator[Prompts]:
     """Yield the prompts of turns, in order.
 
-    The selection is that of ``select_history`` without a state: what the question needs, whatever a provider has
-    cached. With the strategy ``cache``, adapters send more if that is cheaper, never less.
+    They select like ``select_history`` without a state: what the question needs, whatever a provider has cached. With
+    the strategy ``cache``, adapters send more if that is cheaper, never less.
 
     Args:
         turns: the turns; those of one conversation together, earliest first.

@@ -125,7 +125,6 @@ def judge_request(prompts: Prompts, whole: str, selected: str, *, first: Side, c
 def _request(
     prompts: Prompts, part: str, model: str, messages: list[dict[str, Any]], output_tokens: int, config: EvalConfig
 ) -> Request:
-    """Return a request; equal arguments give equal bytes."""
     body = {"model": model, "messages": messages, "max_tokens": output_tokens, "temperature": 0, **config.body}
     kept = {name: value for name, value in body.items() if value is not None}
     limits = (kept.get(name) for name in ("max_tokens", "max_completion_tokens"))

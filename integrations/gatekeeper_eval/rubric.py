@@ -1,7 +1,4 @@
-"""The judge's rubric: fixed texts (``rubric.en.md``, ``rubric.zh.md``) with a version.
-
-Changing a text takes a new version. Verdicts of two versions never mix, since the requests differ.
-"""
+"""The judge's rubric: fixed texts (``rubric.en.md``, ``rubric.zh.md``); a changed text needs a new version."""
 
 from __future__ import annotations
 
@@ -34,10 +31,7 @@ _VERDICT = LazyPattern(
 def judge_prompt(
     transcript: str, question: str, answers: tuple[str, str], *, language: Literal["en", "zh"]
 ) -> list[dict[str, str]]:
-    """Return the judge's prompt in OpenAI's chat format, with all text from the logs fenced.
-
-    The transcript comes first, so that a provider's prompt cache serves both orders of the answers.
-    """
+    """Return the judge's prompt: all logs fenced, the transcript first, so that both orders share a cached prefix."""
     tags = ("conversation", "question", "answer-1", "answer-2")
     texts = (transcript, question, *answers)
     parts = [

@@ -64,7 +64,7 @@ class Sample(NamedTuple):
     """Sampled turns, and the size of the logs.
 
     Attributes:
-        turns: the turns, by file, conversation and turn.
+        turns: the turns, ordered by file, conversation and turn.
         eligible: number of turns to sample from.
         conversations: number of conversations read.
         unread: files and conversations that could not be read.
@@ -143,7 +143,6 @@ def _conversations(
 
 
 def _eligible(name: str, conversation: Conversation, least_tokens: int) -> Iterator[SampledTurn]:
-    """Yield the turns with a question and enough history before it."""
     messages, turns = conversation.messages, conversation.turns
     history = counted = 0
     for at, turn in enumerate(turns):

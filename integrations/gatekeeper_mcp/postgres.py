@@ -159,7 +159,6 @@ class PostgresIndex(ChatIndex):
         return self._store._writing(self.threads.tenant, b"search", self._scope)
 
     def _delete_turns(self, transaction: Transaction, name: bytes, from_seq: int) -> list[list[int]]:
-        """Delete the turns of a thread from a message on, and return their terms."""
         delete = f"DELETE FROM chat_turns WHERE {_OF_THREAD} AND start >= ? RETURNING terms"  # noqa: S608
         return [terms for (terms,) in transaction.rows(delete, *self._key, name, from_seq)]
 
@@ -169,10 +168,7 @@ class PostgresIndex(ChatIndex):
             transaction.execute(_COUNT, *self._key, _array(changed), _array(changed.values()))
 
     def _term(self, term: str) -> int:
-        """Return the number of a term in the index.
-
-        Source: BLAKE2b, 64 bits: the probability that two of a user's million terms collide is one in 30 million.
-        """
+        """Return a term's number. Source: BLAKE2b, 64 bits: two of a million terms collide in 1 of 30 million cases."""
         digest = blake2b(encode_text(term), digest_size=8, key=self._scope).digest()
         return int.from_bytes(digest, "big", signed=True)
 

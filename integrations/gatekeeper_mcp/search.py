@@ -44,8 +44,7 @@ K1, B = 1.2, 0.75
 """Constants of BM25. Source: SQLite's FTS5, where they are fixed; so both databases rank alike."""
 
 MAX_RANKED = 20_000
-"""Turns that a search ranks, roughly. Source: ours; beyond that only the rarest terms of a query count, because ranking
-by terms of every other turn costs seconds and changes little."""
+"""Turns to rank, about; beyond that only the rarest terms count. Source: ours; more costs seconds, changes little."""
 
 _MESSAGES_A_SEARCH = 20_000
 """Maximum messages that a search indexes. Source: ours; one or two seconds."""
@@ -141,20 +140,14 @@ class Frequencies(NamedTuple):
     mean_length: float = 0.0  # mean terms per turn; 0.0 if the database ranks by its own
 
     def idf(self, term: str) -> float:
-        """Return the inverse document frequency of a term.
-
-        Source: Robertson and Walker 1994, as in FTS5: never below 1e-6.
-        """
+        """Return the idf of a term. Source: Robertson and Walker 1994, as in FTS5: never below 1e-6."""
         count = self.by_term[term]
         others = max(self.turns - count, 0)  # another process may have written between the two counts
         return max(math.log((others + 0.5) / (count + 0.5)), 1e-6)
 
 
 def scope_of(threads: UserThreads) -> bytes:
-    """Return 16 bytes that identify a user of a tenant, or the whole tenant.
-
-    Source: BLAKE2b, 128 bits, over the names with their lengths.
-    """
+    """Return 16 bytes for a user of a tenant, or for the tenant. Source: BLAKE2b, 128 bits, over names and lengths."""
     parts = [encode_text(threads.tenant), b"" if threads.user is None else b"u" + encode_text(threads.user)]
     return blake2b(b"".join(b"%d:%b" % (len(part), part) for part in parts), digest_size=16).digest()
 

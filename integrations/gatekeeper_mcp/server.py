@@ -132,7 +132,6 @@ def chat_server(*searches: ChatSearch, thread: str | None = None) -> MCPServer:
 
 
 def _readable(hit: ChatHit) -> str:
-    """Return a hit as text: its place and matches, then both sides."""
     name = hit.thread if hit.thread.isprintable() else ascii(hit.thread)
     place = f"[chat {name}, message {hit.seq}{f', {hit.date}' if hit.date else ''}]"
     sides = (("user", hit.user), ("assistant", hit.assistant))

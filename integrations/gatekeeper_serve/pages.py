@@ -111,7 +111,6 @@ def _row(thread: LiveThread) -> dict[str, str]:
 
 
 def _notes(thread: LiveThread, texts: Texts) -> list[str]:
-    """Return lines on what the latest request sent and what the thread cost."""
     view, bill = thread.view, thread.view.bill
     sent = texts(
         "serve.sent_line",

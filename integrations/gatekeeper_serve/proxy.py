@@ -82,7 +82,6 @@ class Proxy:
             tasks.cancel_scope.cancel()
 
     async def _body(self, request: Request) -> bytes | None:
-        """Return the body, or None if it is too large."""
         most, size, chunks = self._settings.max_body_bytes, 0, []
         async for chunk in request.stream():
             size += len(chunk)
@@ -92,7 +91,6 @@ class Proxy:
         return b"".join(chunks)
 
     async def _relay(self, route: Route, gated: Gated, scope: Scope, receive: Receive, send: Send) -> None:
-        """Forward a request, and stream the response back."""
         query = scope["query_string"].decode("latin-1")
         request = httpx.Request(
             scope["method"],

@@ -12,10 +12,7 @@ from gatekeeper_core.native.reading import NativeMessages, read_native
 
 
 class GrowingLists:
-    """The parsed lists of the latest conversations; thread-safe.
-
-    A list reuses the latest one with the same first user message, if it begins with it. Items must not change later.
-    """
+    """The parsed lists of the latest conversations, which growing lists reuse; thread-safe. Items must not change."""
 
     def __init__(self, max_lists: int) -> None:
         self._lists: LruCache[Hashable, NativeMessages] = LruCache(max_entries=max_lists)
