@@ -155,7 +155,7 @@ class ChatClient:
 
         Args:
             env_file: a ``.env`` file to read, too; the environment wins. None reads ``.env`` in the working folder if
-                the environment has no key: your key never goes to the URL in a file that you did not name.
+                the environment has no key, so that its key never goes to the URL in a file that you did not name.
             config: the other settings, and the base URL and model if the environment has none.
             calibrator: as for the class.
 
@@ -291,7 +291,7 @@ class ChatClient:
         raise error
 
     def _tried(self, attempt: Callable[[], Result]) -> Result:
-        """Return the result of an attempt; retryable errors are retried.
+        """Run an attempt, and retry it on retryable errors.
 
         Source: "equal jitter", M. Brooker, Exponential Backoff And Jitter, AWS Architecture Blog, 2015.
         """

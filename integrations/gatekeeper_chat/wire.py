@@ -53,7 +53,7 @@ def wire_messages(messages: Iterable[Message | Mapping[str, Any]]) -> list[dict[
 
     Raises:
         TypeError: an item is neither a ``Message`` nor a dict.
-        MessageFormatError: the message at ``position`` cannot be read or sent, or breaks MiniMax's order rules.
+        MessageFormatError: there is nothing to answer, or the message at ``position`` is invalid or out of order.
 
     >>> talk = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "<think>greet</think>hello"}]
     >>> [message["content"] for message in wire_messages([*talk, {"role": "user", "content": "and now?"}])]

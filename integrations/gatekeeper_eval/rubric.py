@@ -31,7 +31,7 @@ _VERDICT = LazyPattern(
 def judge_prompt(
     transcript: str, question: str, answers: tuple[str, str], *, language: Literal["en", "zh"]
 ) -> list[dict[str, str]]:
-    """Return the judge's prompt: all logs fenced, the transcript first, so that both orders share a cached prefix."""
+    """Return the judge's prompt: all text fenced, the transcript first, so that both orders share a cached prefix."""
     tags = ("conversation", "question", "answer-1", "answer-2")
     texts = (transcript, question, *answers)
     parts = [

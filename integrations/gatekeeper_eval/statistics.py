@@ -52,7 +52,7 @@ def bootstrap_ratio(
 ) -> Share:
     """Return a ratio of two sums with its percentile bootstrap interval.
 
-    Whole groups are drawn. With fewer than five groups, parts are, and the interval holds for these groups only.
+    Whole groups are drawn; with fewer than five, single parts are, and the interval holds for these groups only.
 
     Args:
         groups: per group (a conversation), the numerator and denominator of each part (a turn).

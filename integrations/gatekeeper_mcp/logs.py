@@ -42,7 +42,7 @@ class LogSearch(ChatSearch):
         check_search(query, limit)
         with self._lock:
             self._read_changes()
-            while self._index.update():  # to the end: what takes long, reading the files, is done
+            while self._index.update():  # index all: the slow part, reading the files, is done
                 pass
             return self._index.search(query, limit=limit)
 

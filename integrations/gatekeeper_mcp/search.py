@@ -137,7 +137,7 @@ class Frequencies(NamedTuple):
 
     turns: int
     by_term: Mapping[str, int]  # number of turns with a term; terms without turns are missing
-    mean_length: float = 0.0  # mean terms per turn; 0.0 if the database ranks by its own
+    mean_length: float = 0.0  # mean terms per turn; 0.0 if the database has its own ranking
 
     def idf(self, term: str) -> float:
         """Return the idf of a term. Source: Robertson and Walker 1994, as in FTS5: never below 1e-6."""

@@ -1,4 +1,4 @@
-"""The gate: selects in the body of a request, and gives the reasons as headers and for the pages."""
+"""The gate: selection in the body of a request, with the reasons as headers and for the pages."""
 
 from __future__ import annotations
 
