@@ -47,7 +47,7 @@ class Plan(NamedTuple):
 
     Attributes:
         turns: number of turns to compare.
-        same_prompts: number of further turns where the gatekeeper sends everything.
+        same_prompts: number of further turns for which the gatekeeper sends everything.
         requests: number of requests to send.
         in_ledger: number of answers already in the ledger.
         input_tokens: estimated input tokens.
