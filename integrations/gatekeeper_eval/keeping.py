@@ -40,7 +40,7 @@ def assert_keeps(
     Args:
         chat: the chat without the question. A ``ContextGatekeeper`` selects with its own budget and settings.
         question: what the user asks next.
-        turn: number of a turn, from 0, negative from the end; or a text of a turn that must be in what is sent, too.
+        turn: number of a turn, from 0, negative from the end; or text of a turn, which must be among the text sent.
         token_budget: token limit of the turns; defaults to that of ``ContextGatekeeper``.
         config: settings of the selection.
 

@@ -27,9 +27,8 @@ class ServeSettings:
         host: address to listen on.
         token: token that clients send as ``x-gatekeeper-token``; "" asks for none, on loopback only.
         connect_seconds: time limit for connecting to the upstream, > 0.
-        idle_seconds: time limit between two bytes of a response, > 0. Source: ten minutes, as the clients of both
-            providers wait.
-        max_body_bytes: the largest request body, >= 1. Source: Anthropic takes 32 MB.
+        idle_seconds: time limit between two bytes of a response, > 0. Source: ten minutes, as both providers' clients.
+        max_body_bytes: largest request body, >= 1. Source: Anthropic takes 32 MB.
 
     Raises:
         ConfigError: a number is out of range, a URL is not HTTP, or a host beyond loopback has no token.
