@@ -379,10 +379,7 @@ class ThreadAccount:
         )
 
     def _sent(self, view: HistoryView, *, is_fresh: bool, omitted: int, after: int) -> tuple[CachedPrompt, int]:
-        """Return the token sizes of a view's request, and its tokens up to the end of the question.
-
-        ``omitted``: tokens of a summary that is not sent; ``after``: tokens between the past turns and the question.
-        """
+        """Return a request's sizes, and its tokens to the question's end; ``omitted``, ``after``: see ``billed``."""
         costs, overhead, fixed = self._costs, self._overhead, self._fixed
         body = fixed + overhead.before_tokens - (omitted if overhead.summary_digest else 0)
         body += sum(costs.more_than(*each) for each in self._with_texts().values())

@@ -40,8 +40,8 @@ next call uses, and 87 % of those far back; with a share of 0.35, eight points l
 Dropping one digest at a time costs a fifth more."""
 
 _IDENTIFIERS = 40
-"""Maximum identifiers of a turn beside its calls. Source: ours, as above: with 20 the prompt holds 90 % of the values
-far back, not 96, in 20 of the chats."""
+"""Maximum identifiers of a turn beside its calls.
+Source: ours, as above: with 20 the prompt holds 90 % of the values far back, not 96, in 20 of the chats."""
 
 _IDENTIFIERS_SHARE = 0.1
 """Share of the limit for identifiers of dropped turns. Source: ours, as above: with it the prompt of chats with tools

@@ -75,8 +75,8 @@ def check_pins(name: str, pins: object, *, count: int | None = None) -> None:
 def instructions_in(turns: Iterable[Turn], cache: LruCache[str, Any], *, in_an_agent: bool) -> tuple[int, ...]:
     """Return the positions of user messages that apply to the whole conversation, the most valuable first.
 
-    Standing instructions come newest first; in an agent's thread, after its first user message, which is the task. The
-    cache is the thread's, so that its next call reads only new messages.
+    Standing instructions come newest first; in an agent's thread, its first user message, the task, comes before them.
+    The cache is the thread's, so that its next call reads only new messages.
 
     >>> talk = [Turn((Message("user", "From now on, answer in French."), Message("assistant", "Oui.")), 0, 2)]
     >>> instructions_in(talk, LruCache(max_entries=1), in_an_agent=False)

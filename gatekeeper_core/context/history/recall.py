@@ -4,8 +4,7 @@
 
     query ──explain──> turns by value ──less those that are shown whole──> [turn 3] user: … assistant: … in a fence
 
-A model that misses something asks for it in a tool call. The result belongs to the current run, so the chosen past, and
-with it the beginning of the prompt, stays unchanged.
+A model asks for what it misses in a tool call. The result is part of its run, so the prompt's beginning stays the same.
 """
 
 from __future__ import annotations

@@ -9,8 +9,7 @@
 A round is an assistant message that calls tools, with the results of its calls. It is folded whole or not at all, so a
 list that a provider accepted stays valid. A summary is recognised by its metadata, never by its text, which a person
 may type too. It keeps the pointers of folded messages, except those that a tool made up. The engine compresses results,
-folds rounds, cuts texts and trims the summary; ``tool_loop``, ``conversation`` and ``run`` decide which messages may
-go.
+folds rounds, cuts texts and trims the summary; ``tool_loop``, ``conversation`` and ``run`` decide what may go.
 """
 
 from __future__ import annotations
@@ -158,7 +157,7 @@ def as_summary(message: Message) -> Message:
 
 
 def counts_of(message: Message) -> Counts:
-    """Return the counts of a summary; one that is not a positive int is 0."""
+    """Return the counts of a summary; a count that is not a positive int is 0."""
     marks = map(message.metadata.get, _MARKS)
     return Counts(*(mark if type(mark) is int and mark > 0 else 0 for mark in marks))
 
@@ -175,7 +174,7 @@ def reach_of(message: Message) -> int:
 
 
 def placeholder(counts: Counts, locale: Locale) -> str:
-    """Return the text that counts what was folded. Source: specification 002-20, verbatim for rounds; the rest ours."""
+    """Return the text that counts what was folded. Source: specification 002-20 if only rounds were, else ours."""
     calls, others = counts.calls, counts.messages
     texts, mark = (f"已执行 {calls} 次工具调用,最近结果见下文", f"已省略 {others} 条较早的消息"), ";"
     if locale == "en":
@@ -255,8 +254,8 @@ class Compaction(NamedTuple):
         chars_after: their characters now.
         same_beginning: unchanged messages at the start, which a prompt cache can still use.
         over_limit: whether what must stay exceeds a limit on its own.
-        failure: why the summarizer's text is unused: ``error: `` and its type, ``not_text``, ``empty``, ``too_long``;
-            or "".
+        failure: why the summarizer's text is unused: ``error: `` and a type, ``not_text``, ``empty``, ``too_long``; or
+            "".
     """
 
     messages: list[Message]

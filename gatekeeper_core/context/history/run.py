@@ -197,8 +197,7 @@ class RunBill:
     def allows(self, smaller: int, *, smaller_same: int) -> bool:
         """Return whether a smaller prompt keeps the bill within the promise, now and at each later call.
 
-        No later call costs more than with everything: the prompt is cacheable, and saves what rounding hits to steps
-        loses.
+        No later call costs more than with everything: the prompt is cacheable, and saves what rounded hits may lose.
         """
         prices, gain = self._prices, self._full_tokens - smaller
         rounding = abs(prices.cache_write - prices.cache_read) * (prices.step_tokens - 1)
@@ -324,7 +323,7 @@ class _GrowingRun:
     def _cut(self) -> None:
         """Cut results to a few lines, fold all rounds but the last, drop pointers and log, then cut results further.
 
-        Each only while the run is over its room without the past; without ``cut_results``, only pointers and log go.
+        Oldest first, until the run fits without the past; without ``cut_results``, only pointers and log are dropped.
         """
         ledger, measure = self._ledger, self._ledger.measures[-1]
         room, measure.limit = measure.limit, self._most

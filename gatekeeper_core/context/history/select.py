@@ -80,7 +80,7 @@ def select_history(
         token_budget: token limit of the request; defaults to that of ``config``, as do the next three.
         strategy: ``gate``, ``fill``, ``cache`` or ``window``; see ``HistoryConfig``.
         coverage: share of what the answer needs to send, 0..1.
-        keep_newest: newest turns to send in full, whatever the question says.
+        keep_newest: newest turns to send in full, regardless of the question.
         pinned: messages that are always sent: their positions, ids, or a function of one message. An assistant or tool
             message keeps its whole turn, if it fits.
         exclude: messages that are never sent, given the same way; a past turn with such a message is dropped.
@@ -131,7 +131,7 @@ def select_history(
 
 
 def native_view(native: NativeMessages, view: HistoryView) -> HistoryView:
-    """Return the view of our messages as one of the provider-format list they come from; its ``state`` is unchanged."""
+    """Return the view of our messages as one of the provider-format list they came from, except its ``state``."""
     sent = native.sent(frozenset(view.kept), dict(view.replaced))
     places, folded, pinned, bill = range(len(native.items)), frozenset(view.folded), frozenset(view.pinned), view.bill
     if bill and bill.body_end is not None:
@@ -157,8 +157,7 @@ def select_past(
 ) -> HistoryView:
     """Return the view of a conversation from :func:`read_history`; the rest as for :func:`select_history`.
 
-    ``request``: what is sent beside the messages; its question and positions are in ``history`` already. ``opening``:
-    the framework's object that opened the current turn.
+    ``opening``: the framework's object that opened the current turn. ``history`` already has question and positions.
     """
     with stage(PAST) as seen:
         has_observed = has_observations([*history.past, *filter(None, [history.current])])
@@ -171,7 +170,7 @@ def select_past(
         previous = before if state.is_same_run(history, opening) else None
         rest = (gatekeeper, config, request, config.prices or request.prices or UNKNOWN if has_account else None)
         costs = Costs(history, *rest)
-        # In its first run an agent shows only when it calls a tool; then the task stays if the step before sent it.
+        # In an agent's first run the past has no tool calls yet; then the task stays if the previous step sent it.
         has_task = in_an_agent or bool(previous and any(turn.start in previous.kept for turn in history.past[:1]))
         pinned = _with_instructions(costs, has_task=has_task, has_observed=has_observed)
         if pinned is not history:

@@ -103,9 +103,9 @@ class ThreadSelector(Generic[Item]):
         clock: returns the time in seconds, to detect that a provider's cache is cold.
         states: stores the policy state of named threads, so that another process continues with the same prompt. If it
             fails, a warning is logged and, as with None, the state stays in this object.
-        embedder: returns vectors of texts, to find turns that share no word with the question; several selectors may
-            share a ``TextEncoder``. A long new history is embedded over several calls, newest turns first. Without
-            vectors, words decide.
+        embedder: returns vectors of texts, to find turns that share no word with the question; selectors may share a
+            ``TextEncoder``. A long new history is embedded over several calls, newest first. Without vectors, words
+            decide.
         pinned: messages that are always sent; see ``select_history``. A position beyond the end of a list is ignored.
         exclude: messages that are never sent, given the same way.
 
@@ -281,7 +281,7 @@ class ThreadSelector(Generic[Item]):
             )
 
     def name_of(self, messages: tuple[Message, ...], *, tenant: str = "default") -> Hashable:
-        """Return the name of an unnamed conversation: an earlier one that these messages continue, or a new one."""
+        """Return a name for an unnamed conversation: that of the one that these messages continue, or a new one."""
         opening = next((message.text for message in messages if message.role == "user"), None)
         free = None
         for number in range(_NAMELESS):

@@ -59,21 +59,21 @@ class HistoryConfig:
     Attributes:
         strategy: ``gate`` sends what the question needs; ``fill`` sends everything that fits, and of a longer history
             the most needed turns until the budget is used; ``cache`` is ``gate`` counted in dollars: what the provider
-            has cached stays while it is cheap, for at most 1.02 times the price of all; ``window`` sends the newest.
+            has cached stays while cheap, at up to 1.02 times the price of everything; ``window``: the newest turns.
         coverage: share of what the answer needs to send, 0..1; defaults to that of ``gatekeeper``, 0.85. It is a mean
             over questions to an assistant; see ``docs/tuning.md``.
         token_budget: token limit of a request, >= 1; defaults to :func:`budget_for_window` of the model.
-        keep_newest: newest turns to send in full, whatever the question is, >= 0; the length of a ``window``. Defaults
-            to 0, for a window to 20; with tool calls in the history and ``run=None`` to ``RECENT_TURNS``. Source of the
-            0: specification, check 2: a new topic takes nothing of the old one along.
+        keep_newest: newest turns to send in full, regardless of the question, >= 0; the length of a ``window``.
+            Defaults to 0, for a window to 20; with tool calls in the history and ``run=None`` to ``RECENT_TURNS``.
+            Source of the 0: specification, check 2: a new topic takes nothing of the old one along.
         pin_instructions: whether ``gate`` and ``fill`` keep standing instructions of the user ("from now on", 以后都),
             newest first, in a quarter of the room for the past. With tool calls in the history, these and ``cache``
-            also keep the first user message there; an agent that writes observations as the user may use all the room.
+            also keep the first user message there, or in all of the room if an agent writes observations as the user.
         passthrough_below: size of the past turns in tokens below which ``gate`` sends all of them if they fit, and
             ``cache`` does not cut them, >= 0. Defaults to 500, with tool calls in the history to 6,000.
         reserve_tokens: part of the budget to keep free for text that you add yourself, >= 0 and below the budget.
         prices: prices of the model; default to those of the called model if it has a row, else ``UNKNOWN``.
-        shadow: whether only to report: the request is sent as without a selection.
+        shadow: whether to report only: the request is sent as it would be without a selection.
         on_error: ``fallback`` sends the newest turns that fit when the selection fails; ``raise`` raises the error.
         max_threads: threads whose index and last view stay in memory, >= 1; the least recently used is dropped and
             indexed again when it returns. Source: ours; about 4 KB a turn, so 50 MB with 50 turns each.
@@ -270,12 +270,9 @@ def _is_answered(turn: Turn) -> bool:
 
 
 def _is_asked_again(history: History, at: int, *, failed: bool) -> bool:
-    """Return whether the question of a turn is repeated before the next answer, or is the current question.
-
-    Unless its call ``failed``, only a question that the caller now sends separately counts.
-    """
+    """Return whether a turn's question is repeated before the next answer, or is the current question."""
     question, current = history.past[at].messages[0], history.current
-    is_elsewhere = current is None and question.content == history.query
+    is_elsewhere = current is None and question.content == history.query  # the caller sends it separately
     if not question.text.strip() or not (failed or is_elsewhere):
         return False
     for later in (*history.past[at + 1 :], *filter(None, [current])):

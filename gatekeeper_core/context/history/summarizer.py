@@ -65,10 +65,7 @@ def check_summarizer(summarizer: object) -> None:
 
 
 def _arguments_of(summarizer: Callable[..., object]) -> Literal[0, 1, 3]:
-    """Return how many arguments a summarizer is called with, 0 if none fits.
-
-    Three if it requires or names them, or takes any number; other parameters with defaults are its own settings.
-    """
+    """Return how many arguments to pass to a summarizer: 3 if required, named or any number; else 1; 0 if none fits."""
     try:
         signature = inspect.signature(summarizer)
     except (TypeError, ValueError):

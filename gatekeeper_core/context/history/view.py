@@ -67,7 +67,7 @@ class HistoryView(NamedTuple):
         folded: positions of the current run that the summary replaces (only the first is kept), and of the calls and
             results of digested turns.
         recalled_text: earlier turns placed before the question, in the same message; "" if there are none.
-        pinned: positions in past turns kept whatever the question says: your pins, and standing instructions.
+        pinned: positions in past turns kept regardless of the question: your pins, and standing instructions.
         bill: cost of the call, and why the past is sent this way; None without a state.
         state: state for the next call of this thread; None if this call had none, unless the strategy is ``cache``.
         sizes: its sizes.
@@ -208,7 +208,7 @@ class ThreadState(NamedTuple):
 
 @with_suggestions()
 def keep(messages: Sequence[_Item], view: HistoryView) -> list[_Item]:
-    """Return the messages to send: your own objects, or the view's where the form changed.
+    """Return the messages to send: your own objects, or the view's if the form changed.
 
     Args:
         messages: the list that you selected from.
