@@ -48,8 +48,8 @@ class HistoryRequest:
         window_from: with the strategy ``window`` the position of the first message that may be kept.
         can_recall: whether earlier turns may be sent inside the question: False if the caller rewrites it.
         locale: language of the placeholder of folded rounds; None: that of the question.
-        cut_results: whether results are cut, and all rounds but the last folded, as a last resort; False: the caller
-            does it.
+        cut_results: whether to cut results and fold all rounds but the last, as a last resort; False if the caller
+            does.
     """
 
     query: str | None = None

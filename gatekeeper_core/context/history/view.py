@@ -61,7 +61,7 @@ class HistoryView(NamedTuple):
         turns: ids of the kept past turns, most needed first.
         selection: the selection, with a decision for every turn, if there was one.
         kept: positions in the caller's list, ascending.
-        replaced: position and new message (in a provider's format, dicts) of what is sent in another form, ascending:
+        replaced: position and new message (dicts in a provider's format) of what is sent in another form, ascending:
             cut messages of past turns, compressed results of the current run, and its summary in place of the first
             folded.
         folded: positions of the current run that the summary replaces (only the first is kept), and of the calls and
