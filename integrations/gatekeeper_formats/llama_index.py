@@ -1,7 +1,7 @@
 """LlamaIndex's chat stores: ``SimpleChatStore``'s file ``{"store": {key: [ChatMessage, ...]}}``, or bare messages.
 
-A message has ``blocks`` (older versions: ``content``) and ``additional_kwargs``, in which OpenAI's calls and the id of
-the call that a result answers may be. Each key of a store is a conversation; a store is one value and is read whole.
+A message has ``blocks`` (older versions: ``content``) and ``additional_kwargs``, which may hold OpenAI's calls and the
+call id of a result. Each key of a store is a conversation; a store is one value and is read whole.
 """
 
 from __future__ import annotations
