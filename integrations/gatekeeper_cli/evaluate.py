@@ -37,8 +37,7 @@ from gatekeeper_core.pricing.prices import PRICES, read_prices
 if TYPE_CHECKING:
     from gatekeeper_eval import Model
 
-_TURNS = (500, 50)
-"""Sampled turns without a model and with one. Source: ours; 50 turns are 200 requests at most."""
+_TURNS = (500, 50)  # sampled turns without a model and with one. Source: ours; 50 turns are 200 requests at most.
 
 
 @dataclass(frozen=True)

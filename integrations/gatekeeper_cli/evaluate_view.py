@@ -118,7 +118,6 @@ def sections(report: Report, texts: Texts) -> Iterator[Section]:
 
 
 def _verdicts(verdicts: Verdicts, texts: Texts) -> Iterator[Section]:
-    """Yield the shares of the outcomes, the costs, and the worst turns."""
     rows = [_share_row(texts, texts(f"eval.is_{name}"), verdicts.share(name)) for name in ("better", "equal", "worse")]
     rows.append(_share_row(texts, texts("eval.not_worse"), verdicts.share("better", "equal")))
     rows.append(_share_row(texts, texts("eval.difference"), verdicts.difference))

@@ -12,9 +12,7 @@ from pathlib import Path
 from gatekeeper_cli.texts import spoken
 from gatekeeper_core.errors import GatekeeperError
 
-STANDARD_STREAM = "-"
-"""The file name that means standard input or output."""
-
+STANDARD_STREAM = "-"  # the file name of standard input or output
 _LOOKED_AT = 4_096
 
 

@@ -17,11 +17,8 @@ if TYPE_CHECKING:
     from gatekeeper_chat import ChatClient
     from gatekeeper_core.pricing.usage import Usage
 
-KEY_NAME = "MINIMAX_API_KEY"
-"""The environment variable with the key of MiniMax."""
-
+KEY_NAME = "MINIMAX_API_KEY"  # the environment variable with the key
 CHAT_PIP_LINE = 'pip install "context-gatekeeper[cli,chat]"'
-"""The command that installs the client."""
 
 
 class ClientModel:

@@ -36,8 +36,7 @@ _MAX_SPANS = 12
 class Exchange(NamedTuple):
     """An answered question: its selection, topic and tokens, and the usage that the model reported.
 
-    ``sent_tokens`` count the kept turns, the question, the constraints and the head; ``full_tokens`` count the whole
-    history instead of the kept turns.
+    ``sent_tokens`` count kept turns, question, constraints and head; ``full_tokens`` all turns instead of the kept.
     """
 
     selection: Selection

@@ -117,7 +117,7 @@ def spans(turn_ids: Sequence[int], texts: Texts, *, limit: int | None = None) ->
 def topics_of(gatekeeper: ContextGatekeeper) -> tuple[Topic, ...]:
     """Return the topics of a conversation with titles and returns, oldest first; the last one is active.
 
-    An explicit return decides alone. Otherwise a topic belongs to the subject with the highest likeness of 0.05 or more,
+    An explicit return decides alone. Else a topic belongs to the subject with the highest likeness of 0.05 or more,
     the newest of equals; after an explicit switch, not to the one just before it. Likeness, summed over the topic's
     terms, with ``n`` of the subject's turns containing the term::
 
@@ -260,7 +260,7 @@ def chinese_words(run: str) -> list[str]:
 
 @cache
 def _listed() -> tuple[frozenset[str], int]:
-    """Return the listed words that are not only grammar, and the length of the longest."""
+    """Return the listed words that are more than grammar and numerals, and the length of the longest."""
     lists = chain(chain.from_iterable(lexicon.translations().values()), lexicon.synonyms(), *lexicon.kinds().values())
     words = frozenset(word for word in lists if len(word) > 1 and not word.isascii() and not _GRAMMAR.issuperset(word))
     return words, max(map(len, words))

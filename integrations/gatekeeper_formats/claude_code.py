@@ -49,8 +49,6 @@ class _Entry:
 
 
 class _Session(Log):
-    """The records of a file and their links."""
-
     def __init__(self) -> None:
         super().__init__()
         self._titles: dict[str, str] = {}

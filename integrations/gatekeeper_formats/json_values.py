@@ -23,9 +23,7 @@ TOO_DEEP = "the JSON is nested too deeply"
 _CHUNK_BYTES = 1 << 18
 _ZIP = b"PK\x03\x04"
 _WHITE = " \t\n\r"
-_LONGEST_WORD = 32
-"""An error within this many characters of the end of the buffer may be due to a word that is cut off."""
-
+_LONGEST_WORD = 32  # an error this close to the buffer's end, in characters, may be due to a cut-off word
 _decoder = json.JSONDecoder()
 
 
@@ -121,8 +119,7 @@ class TextSource:
 def read_values(source: TextSource) -> tuple[Iterator[Item], bool]:
     """Return the values of a JSON file, and whether it is a single value other than a list.
 
-    The values are the elements of a list, the lines (if the first is an object), or the one value. The iterator raises
-    ``PlaceError`` at a broken one.
+    They are list elements, lines (if the first is an object) or the one value; a broken one raises ``PlaceError``.
     """
     first = source.skip_white()
     if first == "[":
@@ -196,7 +193,6 @@ def _check_end(source: TextSource) -> None:
 
 
 def _fault(error: ValueError | RecursionError) -> str:
-    """Return the standard library's message for unreadable JSON."""
     if isinstance(error, RecursionError):
         return TOO_DEEP
     kind, message = (

@@ -17,7 +17,6 @@ _ROLES = {"chatbot": "assistant", "model": "assistant", "developer": "system"}
 
 
 def _content(value: base.Fields, place: str, left_out: base.LeftOut) -> tuple[object, list[dict[str, Any]]]:
-    """Return the content of a message and its calls in OpenAI's form."""
     if "blocks" not in value:
         return value.get("content"), []
     blocks = base.field_of(value, "blocks", list, f"{place}: ")

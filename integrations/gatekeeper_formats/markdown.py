@@ -39,8 +39,6 @@ _TITLE = re.compile(r"#[ \t]+(.*)")
 
 
 class _Label(NamedTuple):
-    """A line that names a speaker: its style, the role, and the rest of the line."""
-
     style: str
     role: Role
     rest: str

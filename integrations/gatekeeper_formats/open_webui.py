@@ -1,7 +1,6 @@
 """Open WebUI's export: a list of chats, each with a tree of messages under ``chat.history``.
 
-The branch shown last runs from the root to ``history.currentId``. Tool calls, results and thinking are ``<details>``
-elements in the text of an answer.
+The branch shown last ends at ``history.currentId``. Calls, results and thinking are ``<details>`` in answer texts.
 """
 
 from __future__ import annotations

@@ -81,7 +81,6 @@ def _named_call(event: base.Fields) -> tuple[str | None, str | None]:
 
 
 def _parts(holder: base.Fields, left_out: base.LeftOut) -> list[Part]:
-    """Return the text of a message or an observation, with placeholders for images."""
     content = holder.get("content")
     parts = base.text_parts(content)
     for named in (holder, base.object_at(holder, "extras")):

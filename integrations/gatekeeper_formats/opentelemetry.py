@@ -29,7 +29,6 @@ _USAGE = "gen_ai.usage."
 
 
 def _spans(item: base.Item) -> Iterator[tuple[dict[str, Any], str]]:
-    """Yield the spans in a value, each with its place."""
     place = item.place("span")
     value = base.checked_object(item.value, place)
     if not any(key in value for key in _TRACES):

@@ -133,10 +133,7 @@ def list_conversations(
     name: str | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> list[Heading]:
-    """Return number, id, title and day of each conversation of a file, in order.
-
-    Arguments and errors as for :func:`read_conversation`.
-    """
+    """Return the heading of each conversation in order; arguments and errors as for :func:`read_conversation`."""
     with _opened(file, name) as (stream, _):
         entries = _entries(stream, form, progress)[1]
         return [entry.heading(number) for number, entry in enumerate(entries, 1)]
@@ -234,7 +231,6 @@ def _opened(file: str | os.PathLike[str] | BinaryIO, name: str | None) -> Iterat
 
 
 def _entries(stream: BinaryIO, form: str | None, progress: Callable[[int], None] | None) -> tuple[str, Iterator[Entry]]:
-    """Return the name of the format and the conversations."""
     source = TextSource(stream, progress=progress)
     first = source.skip_white()
     if not first:

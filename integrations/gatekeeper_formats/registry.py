@@ -28,9 +28,7 @@ from gatekeeper_formats import (
 )
 from gatekeeper_formats.base import Format, Items, PlaceError, WritableFormat
 
-TEXT_FORMATS = (aider.FORMAT, cursor.FORMAT, markdown.FORMAT)
-"""Formats other than JSON, in detection order."""
-
+TEXT_FORMATS = (aider.FORMAT, cursor.FORMAT, markdown.FORMAT)  # other than JSON, in detection order
 _IN_ORDER = (
     chatgpt.FORMAT,
     claude.FORMAT,
@@ -54,14 +52,11 @@ _IN_ORDER = (
 """JSON formats in detection order, the surest first."""
 
 FORMATS: dict[str, Format] = {form.name: form for form in (openai.LIST, openai.LINES, *_IN_ORDER, *TEXT_FORMATS)}
-"""All formats by name."""
 
 READABLE = tuple(name for name in FORMATS if name != openai.LINES.name)
 """The names for ``--from``; to a reader, messages in a list and in lines are one format."""
 
-WRITABLE = tuple(name for name, form in FORMATS.items() if isinstance(form, WritableFormat))
-"""The names for ``--to``."""
-
+WRITABLE = tuple(name for name, form in FORMATS.items() if isinstance(form, WritableFormat))  # for ``--to``
 _DETECTED_LATER = (responses.FORMAT, anthropic.FORMAT)
 _LOOK_AHEAD = 1_000  # maximum number of messages read before the format is decided
 _NEARLY = frozenset({"content", "text"})  # keys of a value that was meant as a message
@@ -78,7 +73,7 @@ SUFFIXES = {
 
 
 def format_of(items: Items, *, whole_file: bool) -> tuple[Format, Items]:
-    """Return the format of a file and all its values; ``whole_file``: it has one value, not a list.
+    """Return the format of a file and all its values; ``whole_file``: it is one value, not a list.
 
     The first value decides; if it is a plain message, a later one in Anthropic's or the Responses format does.
     """

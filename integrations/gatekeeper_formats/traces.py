@@ -46,8 +46,6 @@ class Record(NamedTuple):
 
 
 class _Thread:
-    """A conversation that grows with each call."""
-
     def __init__(self) -> None:
         self.messages: list[TracedMessage] = []
         self.calls = 0

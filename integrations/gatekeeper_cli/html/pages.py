@@ -24,9 +24,7 @@ from gatekeeper_cli.topics import Timeline
 from gatekeeper_core.messages import Turn
 from gatekeeper_core.selection.result import Decision, Selection
 
-GENERATOR = "Context Gatekeeper report"
-"""The generator named in a page; a file that names it may be replaced by a newer report."""
-
+GENERATOR = "Context Gatekeeper report"  # named in a page; a file with it may be replaced by a newer report
 _FOLDER = Path(__file__).parent
 _ENVIRONMENT = Environment(
     loader=FileSystemLoader(_FOLDER / "templates"),
