@@ -24,7 +24,7 @@ class Question(NamedTuple):
 
 
 def sample(name: str) -> tuple[tuple[tuple[str, str], ...], tuple[Question, ...]]:
-    """Return the (user, assistant) turns of ``conversation``, ``demo.en`` or ``demo.zh``, and the questions."""
+    """Return (user, assistant) turns of ``conversation``, ``demo.en`` or ``demo.zh`` in order, and its questions."""
     turns = read_conversation(_FOLDER / f"{name}.md", form="markdown").turns
     kinds = json.loads((_FOLDER / "questions.json").read_text(encoding="utf-8"))
     questions = tuple(Question(kind, texts[name]) for kind, texts in kinds.items())

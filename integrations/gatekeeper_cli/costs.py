@@ -76,7 +76,7 @@ class Tariff(NamedTuple):
     price_list: PriceList
 
     def time_of(self, call: int) -> float:
-        """Return the time of a call in seconds: 0, or with a cold cache, later than anything cached before lives."""
+        """Return the time of a call in seconds: 0, or with a cold cache, past the lifetime of the cache so far."""
         return 2 * call * self.prices.lifetime_seconds if self.price_list.cache is CacheState.cold else 0.0
 
     def dollars(self, reported: Usage) -> float:

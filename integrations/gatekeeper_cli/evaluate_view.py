@@ -31,7 +31,7 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]<>|#~])")
 
 @dataclass
 class Report:
-    """The results of an evaluation; without a model there is no plan, without requests no verdicts."""
+    """The results of an evaluation; ``plan`` is None without a model, ``verdicts`` if nothing was judged."""
 
     sample: Sample
     prompts: Sequence[Prompts] = field(repr=False)

@@ -64,7 +64,7 @@ def meaning_line(embedder: str, missed: str, texts: Texts) -> str:
 def without_current(turns: tuple[Turn, ...], *, query: str) -> tuple[Turn, ...]:
     """Return the turns without the last one if it is the query itself, still unanswered.
 
-    Outer white space is ignored. A turn is unanswered if it ends with the user, a tool call or result, or nothing.
+    Outer white space is ignored. The last message of an unanswered turn is the user's, a tool call or result, or empty.
 
     >>> from gatekeeper_core.messages import Turn
     >>> turns = (Turn.of("hi", "hello"), Turn.of("and now?", ""))

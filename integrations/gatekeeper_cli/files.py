@@ -59,7 +59,7 @@ def _write_whole(path: str, content: bytes, *, replace: bool) -> None:
     """Write a file completely, or leave it unchanged.
 
     The content goes to a file beside it, is synced and renamed. A new file is readable by its owner only; a replaced
-    one keeps its mode, and links to it. A dangling link is refused: whoever made it would choose the place of the file.
+    one keeps its mode, and its links still work. A dangling link is refused: its author would choose the file's place.
     """
     target = Path(os.path.realpath(path))
     mode = None

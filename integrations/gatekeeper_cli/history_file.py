@@ -1,6 +1,6 @@
 """The history file of a chat: JSON lines of messages, whole turns only, even after a crash.
 
-A turn is appended in one write and synced. A last line that a power loss cut off moves to ``FILE.torn`` on opening.
+A turn is appended in one write and synced. A torn end, as after a power loss, is moved to ``FILE.torn`` on opening.
 """
 
 from __future__ import annotations
@@ -135,8 +135,8 @@ def _whole_bytes(content: bytes) -> int:
     """Return the number of intact bytes: all, or those before a turn whose last line was cut off.
 
     A last line without a line feed is torn if it is not JSON and begins like a message, or with a NUL, which some file
-    systems show for a write that never reached the disk. An only line must begin like ours, as it could be of any other
-    format. The question just before a torn answer is torn as well.
+    systems show for a write that never reached the disk. A file's only line must begin as we write it, as it could
+    be of any other format. The question just before a torn answer is torn as well.
     """
     start = content.rfind(b"\n") + 1
     tail = content[start:]

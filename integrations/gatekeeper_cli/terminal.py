@@ -24,7 +24,7 @@ from gatekeeper_cli.texts import spoken, visible, visible_lines
 PROMPT = "> "
 _MAX_RECALLED = 1_000
 _READLINE_SETTINGS = (
-    # Bytes above 127 are text, also where the locale does not say so.
+    # Bytes above 127 are text, whatever the locale.
     "set input-meta on",
     "set output-meta on",
     "set convert-meta off",

@@ -115,7 +115,7 @@ _spoken: ContextVar[Texts] = ContextVar("spoken", default=ENGLISH)
 
 
 def speak(language: Language) -> Texts:
-    """Return the texts of a language, and use it for further errors and notes of the running command."""
+    """Return the texts of a language, and use them for further errors and notes of the running command."""
     texts = texts_for(language)
     _spoken.set(texts)
     return texts

@@ -24,7 +24,7 @@ from gatekeeper_core.text import clean, is_wide, word_strings
 _TITLE_WORDS = 3
 _MIN_LIKENESS = 0.05
 _USER_WEIGHT = 1.5
-_NEWEST_SUBJECTS = 20  # with a term, that are compared
+_NEWEST_SUBJECTS = 20  # that contain a term
 _MAX_READ = 2_000  # characters of one side of a turn
 _LONGEST_UNLISTED = 4
 _GRAMMAR = lexicon.HAN_PARTICLES | lexicon.HAN_LIGHT | lexicon.HAN_GENERIC | lexicon.KANA_PARTICLES
@@ -173,7 +173,7 @@ def topics_of(gatekeeper: ContextGatekeeper) -> tuple[Topic, ...]:
 def _titles(subjects: Sequence[Sequence[tuple[str, str]]]) -> list[tuple[str, ...]]:
     """Return a title for each subject, given its turns.
 
-    The worth of a word is the number of the subject's turns with it, times its surprise in everyday talk, times the
+    A word is worth the number of the subject's turns with it, times its surprise against everyday talk, times the
     share of its turns that are in the subject; half as much again if the user writes it.
     """
     words = [[words_of(*turn) for turn in turns] for turns in subjects]
@@ -190,7 +190,7 @@ def _titles(subjects: Sequence[Sequence[tuple[str, str]]]) -> list[tuple[str, ..
                 bits = math.fsum(map(surprise, parts)) / len(parts) if parts else 0.0
                 worth[term] = round(count * count / totals[term] * bits * (_USER_WEIGHT if term in by_user else 1), 6)
         title: dict[str, str] = {}
-        for term in sorted(worth, key=lambda term: (-worth[term], -len(term))):  # of equals the first one
+        for term in sorted(worth, key=lambda term: (-worth[term], -len(term))):  # of equals, the first
             if worth[term] > 0 and len(title) < _TITLE_WORDS and not any(term in one or one in term for one in title):
                 title[term] = first[term].text
         titles.append(tuple(title.values()))

@@ -152,7 +152,7 @@ class Format:
 
     name: str  # for ``--from`` and ``--to``
     signs: frozenset[str] = frozenset()  # keys that identify a conversation stored as one value
-    id_keys: tuple[str, ...] = ("id",)  # keys of its id, and below of its title and time
+    id_keys: tuple[str, ...] = ("id",)  # keys of its id and, below, of its title and time
     title_key = "title"
     created_key = ""
     day: Callable[[object], str | None] = staticmethod(date_of)  # reads that time

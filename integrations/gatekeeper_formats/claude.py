@@ -1,10 +1,10 @@
 """Claude's export, ``conversations.json``: a list of conversations with ``chat_messages``.
 
-Certain are the keys ``uuid``, ``name``, ``created_at`` and ``chat_messages``; of a message ``sender``, ``text``,
-``content`` (newer exports; ``text`` may then be empty), ``attachments`` with extracted text, ``files`` without it and,
-in newer exports, ``parent_message_uuid``: the list then holds all branches. ``current_leaf_message_uuid`` names the one
-shown last; without it, as in account exports, the branch of the newest message is read. A parent that is not in the
-list, such as the zero id of the first message, means that a branch begins.
+Reliable keys: ``uuid``, ``name``, ``created_at`` and ``chat_messages``; in a message ``sender``, ``text``, ``content``
+(newer exports; ``text`` may then be empty), ``attachments`` with extracted text, ``files`` without it and, in newer
+exports, ``parent_message_uuid``; the list then holds all branches. ``current_leaf_message_uuid`` names the one shown
+last; without it, as in account exports, the branch of the newest message is read. A parent that is not in the list,
+such as the zero id of the first message, means that a branch begins.
 """
 
 from __future__ import annotations

@@ -79,9 +79,7 @@ class _Rollout(Log):
     def _event(self, event: base.Fields) -> None:
         if event.get("type") == "token_count" and isinstance(event.get("info"), dict):
             total, last = (event["info"].get(key) for key in ("total_token_usage", "last_token_usage"))
-            if (
-                isinstance(total, dict) and total != self._total
-            ):  # the same total again is the same call, with new limits
+            if isinstance(total, dict) and total != self._total:  # the same again is the same call, with new limits
                 before, self._total = self._total, total
                 sums, sums_before = (read_usage(each, model=self._model) or Usage(0, 0) for each in (total, before))
                 usage = read_usage(last, model=self._model) if isinstance(last, dict) else sums.since(sums_before)

@@ -4,9 +4,9 @@
 
     bytes ──UTF-8, a piece at a time──> text ──> the elements of a list, the lines of JSON lines, or the one value
 
-The standard library's decoder reads each value, so numbers, escapes and errors are the usual ones. The C backend of
-ijson 3.6 turns a lone surrogate into a question mark, ends the process at a very long number, and takes quadratic time
-for deep nesting; a conversation must round-trip, and a hostile file must end in an error.
+The standard library's decoder reads each value, so numbers, escapes and errors are the usual ones. ijson 3.6 is not
+used: its C backend turns a lone surrogate into a question mark, ends the process at a very long number, and takes
+quadratic time for deep nesting; a conversation must round-trip, and a hostile file must end in an error.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _decoder = json.JSONDecoder()
 
 
 class TextSource:
-    """The text of a UTF-8 stream without its byte order mark, read on demand; ``progress`` gets the bytes per read."""
+    """The text of a UTF-8 stream without byte order mark, read on demand; ``progress`` gets the byte count of each read."""
 
     def __init__(self, stream: BinaryIO, *, progress: Callable[[int], None] | None = None) -> None:
         self._stream = stream

@@ -73,7 +73,7 @@ SUFFIXES = {
 
 
 def format_of(items: Items, *, whole_file: bool) -> tuple[Format, Items]:
-    """Return the format of a file and all its values; ``whole_file``: it is one value, not a list.
+    """Return the format of a file and all its values; ``whole_file``: the file is one value, not a list.
 
     The first value decides; if it is a plain message, a later one in Anthropic's or the Responses format does.
     """

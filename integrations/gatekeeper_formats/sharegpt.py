@@ -1,7 +1,7 @@
 """ShareGPT's format, common in training data sets: ``{"conversations": [{"from": "human", "value": ...}, ...]}``.
 
 A file is one such object, a list of them or one per line; a bare list of ``{"from", "value"}`` is one conversation.
-Tool use is written as LLaMA-Factory does: ``function_call`` with a JSON object of name and arguments, ``observation``.
+Tool use is as in LLaMA-Factory: ``function_call`` with a JSON object of name and arguments, then ``observation``.
 """
 
 from __future__ import annotations

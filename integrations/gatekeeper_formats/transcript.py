@@ -14,9 +14,9 @@ from gatekeeper_formats import base
 class Transcript:
     """A conversation under construction.
 
-    A result with an id goes to that call; one without, to the oldest open call, of its tool if there is one. A further
-    result of the same tool extends the one before it. A result without a call, which no provider accepts, is dropped
-    and counted in ``left_out``.
+    A result with an id goes to the call with that id; one without, to the oldest open call, of its tool if there is
+    one. A further result of the same tool extends the one before it. A result without a call, which no provider
+    accepts, is dropped and counted in ``left_out``.
     """
 
     def __init__(self, left_out: base.LeftOut) -> None:
@@ -102,7 +102,7 @@ def branch_of(nodes: base.Fields, current: object, keys: TreeKeys) -> list[str]:
     """Return the names of the nodes from the root to the current one; None means the only leaf.
 
     Raises:
-        PlaceError: a node is missing or not an object, the parents form a cycle, or there are several leaves.
+        PlaceError: a node is missing or not an object, the parents form a cycle, or there is no single leaf.
     """
     if current is None:
         named = (node.get(keys.parent) for node in nodes.values() if isinstance(node, dict))

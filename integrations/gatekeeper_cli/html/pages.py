@@ -39,7 +39,7 @@ _LENGTHS = tuple(200_000 >> halvings for halvings in range(13))
 # for every listed turn.
 _TIMELINE_BYTES, _EXPLANATION_BYTES = 450_000, 250_000
 _MAX_POINTS = 240  # of the chart; more would not show at a page's width
-_NEARLY_EQUAL = 0.04  # of the chart's height: ten pixels, where two lines begin to hide each other
+_NEARLY_EQUAL = 0.04  # of the chart's height: ten pixels, at which two lines begin to overlap
 _MAX_QUESTION = 2_000
 _MAX_HEAT_TURNS = 60
 _MAX_LISTED = 400
@@ -73,7 +73,7 @@ def timeline_page(
         use=use,
         reported=reported,
         subjects=subjects,
-        chart=_chart(points, texts) if len(points) > 1 else None,  # one point is no line
+        chart=_chart(points, texts) if len(points) > 1 else None,  # a line needs two points
         points=points,
         percent=texts.percent,
         dollars=explanation.shown_dollars,
@@ -228,7 +228,7 @@ def _fitted(rows: Sequence[dict[str, Any]], *, max_bytes: int) -> list[dict[str,
 
 
 def _render(template: str, texts: Texts, **values: Any) -> str:
-    """Return a page; a value that the template lacks is an error."""
+    """Return a page; a missing value is an error."""
     style, script = source("report.css"), source("report.js")
     # Both are our own files, the only ones that the policy allows, and need no escaping.
     inline = {"style": Markup(style), "script": Markup(script)}  # noqa: S704
