@@ -28,7 +28,7 @@ _decoder = json.JSONDecoder()
 
 
 class TextSource:
-    """The text of a UTF-8 stream without byte order mark, read on demand; ``progress`` gets the byte count of each read."""
+    """A UTF-8 text stream without byte order mark, read on demand; ``progress`` gets the byte count of each read."""
 
     def __init__(self, stream: BinaryIO, *, progress: Callable[[int], None] | None = None) -> None:
         self._stream = stream
