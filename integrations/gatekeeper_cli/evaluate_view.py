@@ -31,7 +31,7 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]<>|#~])")
 
 @dataclass
 class Report:
-    """The results of an evaluation; no plan without a model, no verdicts where it was not asked."""
+    """The results of an evaluation; ``plan`` is None without a model, ``verdicts`` if nothing was judged."""
 
     sample: Sample
     prompts: Sequence[Prompts] = field(repr=False)
@@ -49,7 +49,7 @@ class Report:
         return {"whole": sum(each.history_tokens for each in views), "selected": sum(each.tokens for each in views)}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return JSON-ready values, texts of the sampled turns among them."""
+        """Return JSON-ready values, including texts of the sampled turns."""
         return {
             "turns": len(self.sample.turns),
             "eligible": self.sample.eligible,
@@ -66,7 +66,7 @@ class Report:
 
 
 class Section(NamedTuple):
-    """A part of a report: its heading, its text, a table of names and figures with notes below, and single turns."""
+    """A section of a report: heading, text, a table of names and figures with notes below it, and single turns."""
 
     title: str
     lines: tuple[str, ...] = ()
@@ -77,7 +77,7 @@ class Section(NamedTuple):
 
 
 def sections(report: Report, texts: Texts) -> Iterator[Section]:
-    """Yield the parts of a report."""
+    """Yield the sections of a report."""
     sample, tokens = report.sample, report.tokens
     full, selected = tokens["whole"], tokens["selected"]
     lines = [
@@ -118,7 +118,6 @@ def sections(report: Report, texts: Texts) -> Iterator[Section]:
 
 
 def _verdicts(verdicts: Verdicts, texts: Texts) -> Iterator[Section]:
-    """Yield the shares of the outcomes, the costs, and the worst turns."""
     rows = [_share_row(texts, texts(f"eval.is_{name}"), verdicts.share(name)) for name in ("better", "equal", "worse")]
     rows.append(_share_row(texts, texts("eval.not_worse"), verdicts.share("better", "equal")))
     rows.append(_share_row(texts, texts("eval.difference"), verdicts.difference))
@@ -186,7 +185,7 @@ def terminal(parts: Iterable[Section]) -> Iterator[RenderableType]:
 
 
 def markdown(parts: Iterable[Section]) -> str:
-    r"""Return sections as Markdown; nothing in texts of the chats is read as markup.
+    r"""Return sections as Markdown; markup in texts of the chats is escaped.
 
     >>> print(markdown([Section("Costs", (), ("side", "tokens"), (("a|b", "1"),), notes=("so *it* is",))]))
     ## Costs

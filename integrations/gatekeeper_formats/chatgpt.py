@@ -1,7 +1,6 @@
-"""The export of ChatGPT: ``conversations.json``, a list of conversations, each a graph of messages.
+"""ChatGPT's export, ``conversations.json``: a list of conversations, each a tree of messages in ``mapping``.
 
-``mapping`` holds a node for each message; a question that was changed or an answer that was regenerated begins another
-branch. What the user saw last is the way from ``current_node`` up to the root.
+An edited question or a regenerated answer starts a branch; the one shown last runs from the root to ``current_node``.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from gatekeeper_formats.transcript import Transcript, TreeKeys, branch_of
 _KEYS = TreeKeys(nodes="mapping", current="current_node", parent="parent")
 _THINKING = frozenset({"thoughts", "reasoning_recap"})
 _CONTEXT = frozenset({"user_editable_context", "model_editable_context", "model_set_context"})
-"""Messages about the user, for the model; the conversation never shows them."""
+"""Messages to the model about the user; the conversation never shows them."""
 
 _POINTERS: Mapping[str, MediaKind] = {
     "image_asset_pointer": "image",
@@ -68,7 +67,6 @@ class _ChatGPT(base.Format):
 
 
 def _parts(content: base.Fields, left_out: base.LeftOut) -> list[Part]:
-    """Return what a message holds; a text that is empty holds nothing."""
     kind = content.get("content_type")
     parts: list[Part] = []
     pieces = content.get("parts")
@@ -78,7 +76,7 @@ def _parts(content: base.Fields, left_out: base.LeftOut) -> list[Part]:
             medium, text = _POINTERS.get(str(fields.get("content_type"))), fields.get("text")
             if medium is not None:
                 parts += base.media_part(medium, left_out)
-            elif isinstance(text, str):  # also the words of a recording
+            elif isinstance(text, str):  # also the transcript of a recording
                 parts += base.text_parts(text)
             else:
                 left_out["unknown_part"] += 1

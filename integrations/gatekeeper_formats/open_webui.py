@@ -1,7 +1,6 @@
-"""The export of Open WebUI: a list of chats, each with a tree of messages under ``chat.history``.
+"""Open WebUI's export: a list of chats, each with a tree of messages under ``chat.history``.
 
-``history.messages`` holds a node for each message; what was shown last is the way from ``history.currentId`` up to the
-root. Tool calls, their results and thinking are in the text of an answer as ``<details>`` elements.
+The branch shown last ends at ``history.currentId``. Calls, results and thinking are ``<details>`` in answer texts.
 """
 
 from __future__ import annotations
@@ -25,13 +24,13 @@ _ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 
 
 def _chat(value: base.Fields) -> base.Fields:
-    """Return the chat of an exported row, or the value itself: a chat that was exported alone."""
+    """Return the chat of an exported row, or the value itself if it is a chat exported alone."""
     chat = value.get("chat")
     return chat if isinstance(chat, dict) else value
 
 
 def _add_answer(transcript: Transcript, text: str, left_out: base.LeftOut) -> bool:
-    """Add the text of an answer, its calls and their results in their order; return whether it had any."""
+    """Add the text, calls and results of an answer in order; return whether it had any."""
     at, has_content = 0, False
     while True:
         match = _DETAILS.search(text, at)
@@ -57,7 +56,7 @@ def _add_answer(transcript: Transcript, text: str, left_out: base.LeftOut) -> bo
 
 
 def _decoded(text: str) -> str:
-    """Return a text that may have been written as JSON once more than it was."""
+    """Return a text without one layer of JSON encoding, if it has one."""
     value = base.json_or_none(text)
     return text if value is None else value if isinstance(value, str) else base.json_text(value)
 

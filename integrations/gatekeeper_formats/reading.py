@@ -4,8 +4,7 @@
 
     bytes ──TextSource──> values ──Format──> conversations ──choice──> messages ──> turns
 
-The content of a file decides its format; ``gatekeeper_formats.registry`` lists the formats. A file is read as a stream:
-of many conversations one is held in memory at a time.
+The content of a file decides its format (see ``registry``). Files are streamed: one conversation is in memory at once.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from gatekeeper_formats.registry import FORMATS, SUFFIXES, TEXT_FORMATS, WRITABL
 
 _SHOWN_CONVERSATIONS = 10
 _REPEATED_LEAST, _REPEATED_SHARE = 3, 1 / 3
-"""Messages that follow one of the same speaker: few in a chat, half where lines are doubled, nearly all if misread."""
+"""Messages that follow one of the same speaker: few in a chat, half if lines are doubled, nearly all if misread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +88,7 @@ def read_conversation(
         form: name of its format, one of ``READABLE``; detected by default.
         conversation: the conversation to read, by number (from 1), id, title or a unique part of a title.
         name: name of the file in errors; defaults to its path.
-        progress: is called with the number of bytes of each piece that is read.
+        progress: called with the number of bytes of each piece read.
 
     Raises:
         FormatError: the file cannot be opened, decoded or understood.
@@ -134,10 +133,7 @@ def list_conversations(
     name: str | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> list[Heading]:
-    """Return number, id, title and day of each conversation of a file, in order.
-
-    Arguments and errors as for :func:`read_conversation`.
-    """
+    """Return the heading of each conversation in order; arguments and errors as for :func:`read_conversation`."""
     with _opened(file, name) as (stream, _):
         entries = _entries(stream, form, progress)[1]
         return [entry.heading(number) for number, entry in enumerate(entries, 1)]
@@ -194,10 +190,10 @@ def readable_conversations(
 
     Args:
         source: the path of the file, or a stream.
-        name: what the file is called.
-        unread: takes what could not be read.
-        form: its format; None tells it by the content.
-        progress: is called with the number of bytes of each piece that is read.
+        name: name of the file in errors.
+        unread: receives what could not be read.
+        form: name of its format; detected by default.
+        progress: called with the number of bytes of each piece read.
     """
     try:
         with _opened(source, name) as (stream, _):
@@ -235,7 +231,6 @@ def _opened(file: str | os.PathLike[str] | BinaryIO, name: str | None) -> Iterat
 
 
 def _entries(stream: BinaryIO, form: str | None, progress: Callable[[int], None] | None) -> tuple[str, Iterator[Entry]]:
-    """Return the name of the format and the conversations."""
     source = TextSource(stream, progress=progress)
     first = source.skip_white()
     if not first:
@@ -268,7 +263,7 @@ def _loaded(form: str, heading: Heading, entry: Entry) -> Conversation:
 
 
 def _only(entries: Iterator[Entry], name: str) -> tuple[Heading, Entry]:
-    """Return the conversation of a file that holds one; of an empty store, one without messages."""
+    """Return the only conversation of a file; raise if it has none or several."""
     first = next(entries, None)
     if first is None:
         raise PlaceError("has no conversation")
