@@ -140,7 +140,7 @@ def native_view(native: NativeMessages, view: HistoryView) -> HistoryView:
         bill=bill,
         sizes=view.sizes._replace(message_count=len(native.items)),
         kept=tuple(sent),
-        replaced=tuple((at, item) for at, item in sent.items() if item is not native.items[at]),
+        replaced=tuple((at, item) for at, item in sent.items() if item != native.items[at]),
         folded=tuple(at for at in places if folded and folded.issuperset(native.of_item(at))),
         pinned=tuple(at for at in places if pinned and not pinned.isdisjoint(native.of_item(at))),
     )
