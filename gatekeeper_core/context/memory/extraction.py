@@ -142,7 +142,6 @@ class _Reader:
         self.dropped = 0
 
     def items(self) -> Iterator[Extracted | ForgetRequest]:
-        """Yield what to remember and what to forget, in order."""
         announced = False  # "Remember:", and the next sentence says what
         for start, stop in sentences(self._text):
             if stop - start > _MAX_SENTENCE or self._is_foreign(start, stop):
@@ -232,7 +231,6 @@ class _Reader:
         return at
 
     def _cut(self, start: int, stop: int) -> str:
-        """Return a stretch verbatim, without trailing punctuation and conjunction."""
         text = self._text[start:stop].rstrip(_EDGE)
         return _TAIL.sub("", text).rstrip(_EDGE)
 

@@ -400,7 +400,6 @@ class LongTermMemory:
         return record
 
     def _chain(self, scope: MemoryScope, record: MemoryRecord | None, link: str) -> Iterator[MemoryRecord]:
-        """Yield a memory and those linked with it in one direction, each once."""
         ids: set[str] = set()
         while record is not None and record.memory.id not in ids:
             ids.add(record.memory.id)
