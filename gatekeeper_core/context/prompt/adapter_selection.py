@@ -83,7 +83,7 @@ class LastSelections:
     def recall_earlier(
         self, query: str, thread_id: Hashable, *, tenant: str | None = None, max_tokens: int = RECALL_BUDGET_TOKENS
     ) -> str:
-        """Return earlier turns that the latest selection of a thread left out or cut; "" with a builder."""
+        """Return earlier turns that the latest selection left out or cut; ``NOTHING_EARLIER`` with a builder."""
         selector, tenant = self._current_selector(), tenant or self._own_tenant
         return selector.recall(query, thread=thread_id, tenant=tenant, max_tokens=max_tokens)
 
