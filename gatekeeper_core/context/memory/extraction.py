@@ -1,8 +1,7 @@
 """Rules that extract what a user said about themselves and their work, word for word.
 
-Only first-person statements in user messages count: no quotations, pasted conversations, marked blocks, code, questions
-or suppositions, and no text that the message hands over to be worked on. Anything that the user asks to remember is
-taken. The wordings are data (``memory_patterns.tsv``, ``memory_rules.tsv``).
+Only first-person statements in user messages count, outside quotations, pasted conversations, marked blocks, code,
+questions, suppositions and texts to work on. Anything they ask to remember is taken. Wordings: ``memory_*.tsv``.
 """
 
 from __future__ import annotations
@@ -20,15 +19,12 @@ from gatekeeper_core.selection.anchors import count_terms, folded
 from gatekeeper_core.storage.base import MemoryCategory
 from gatekeeper_core.text import HAN, LazyPattern, data_pattern, is_question, sentences
 
-MAX_READ_CHARACTERS = 20_000
-"""Characters read from the beginning of a message. Source: ours; a longer one was pasted."""
-
+MAX_READ_CHARACTERS = 20_000  # from the beginning of a message. Source: ours; a longer one was pasted
 _MAX_PER_MESSAGE = 50
 _MAX_SENTENCE = 1_000
 _MAX_TEXT, _MAX_KEY = 300, 60
 
-# A wording matches only at the beginning of a clause, in the first person and the present: "I like tea" does, "he said
-# I like tea", "I liked tea" and "should I like tea" do not. The data file describes each pattern.
+# A wording matches only at a clause's beginning, in the first person and the present: "I like tea", not "I liked tea".
 CLAUSE_BORDER, _OPENER, _HYPOTHETICAL, _LATER_HYPOTHETICAL, _REPORTED, _TASK, _SECRET, _LEADING, _TRAILING = (
     data_pattern("memory_patterns.tsv", name, re.IGNORECASE)
     for name in "CLAUSE_BORDER OPENER HYPOTHETICAL LATER_HYPOTHETICAL REPORTED TASK SECRET LEADING TRAILING".split()  # noqa: SIM905 - a list
@@ -132,8 +128,6 @@ def _rules() -> Sequence[tuple[MemoryCategory, str, re.Pattern[str]]]:
 
 
 class _Reader:
-    """A reader of one message's text, sentence by sentence."""
-
     def __init__(self, text: str, seq: int) -> None:
         self._text = text
         self._seq = seq
@@ -213,7 +207,6 @@ class _Reader:
             yield Extracted(text, category, key, self._seq, at)
 
     def _clauses(self, start: int, stop: int) -> list[tuple[int, int]]:
-        """Return the start (after linking words) and end of each clause in a stretch."""
         borders = [at for match in CLAUSE_BORDER.finditer(self._masked, start, stop) for at in match.span()]
         places = iter([start, *borders, stop])
         return [

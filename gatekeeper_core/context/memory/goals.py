@@ -1,8 +1,7 @@
 """Requests read from the wording of a user's message, in Chinese and English.
 
-A request is an imperative ("write the tests", 帮我写测试) or a question that asks for something. Greetings, thanks and
-"ok" do not count, nor do quoted lines and code blocks. A request that the rules miss stays in the conversation; only
-the pin's status lacks it.
+A request is an imperative ("write the tests", 帮我写测试) or a question that asks for something; not a greeting,
+thanks, "ok", a quoted line or a code block. If the rules miss one, only the pin's status lacks it.
 """
 
 from __future__ import annotations
@@ -37,10 +36,8 @@ class Request(NamedTuple):
 def read_request(text: str) -> Request | None:
     """Return the request in a user's message and how it relates to the previous goal, or None if it asks for nothing.
 
-    The request starts at the first asking sentence, without openers ("ok, now"), quoted lines, code blocks and closing
-    thanks. Of a long message the first and the last 2,000 characters are read.
-
-    Source: specification 004-64; the wordings are ours.
+    It starts at the first asking sentence, without openers ("ok, now"), quoted lines, code blocks and closing thanks.
+    Of a long message both ends, 2,000 characters each, are read. Source: specification 004-64; the wordings are ours.
 
     >>> read_request("好的，谢谢。现在帮我写一个部署脚本").text, read_request("ok, thanks!")
     ('帮我写一个部署脚本', None)
@@ -72,7 +69,6 @@ def read_request(text: str) -> Request | None:
 
 
 def _after_openings(words: str, at: int, stop: int) -> int:
-    """Return where a sentence begins after its opening marks and words."""
     openings = _OPENINGS.match(words, at, stop)
     return openings.end() if openings else at
 

@@ -5,8 +5,7 @@
     add ── the same text: nothing · the same key: takes its place · much alike: rewords it · else: a new memory
     search ── terms (and the vector) find up to 200 candidates ── cosine ranks them ── hits above a threshold
 
-The similarity is a calibrated cosine, 0 to 1: of terms or, with an ``Embedder``, of embeddings, whichever is larger. If
-the embedder fails, a search compares terms, and its result reports that.
+The similarity is a calibrated cosine, 0 to 1: of terms or, with an ``Embedder``, of embeddings, whichever is larger.
 """
 
 from __future__ import annotations
@@ -41,27 +40,18 @@ from gatekeeper_core.storage.base import (
 from gatekeeper_core.tokens import check_tokens
 from gatekeeper_core.vectors import cosine
 
-_MAX_CANDIDATES = 200
-"""Most memories that a search compares, found by terms; as many again by vector. Source: ours."""
-
-_RELATED = 0.6
-"""The similarity that counts as related, and the minimum of a hit. Source: specification 001."""
-
-_RELATED_TERMS = 0.08
-"""The cosine of terms that counts as related: one of ten unrelated utterances finds a memory at it. Source: measured,
-``benchmarks.long_term_memory --thresholds``."""
-
-_MERGE_SIMILARITY = 0.85
-"""Similarity of terms from which two texts of a category are one memory. Source: requirement 004-63."""
-
+_MAX_CANDIDATES = 200  # most memories that a search compares, found by terms; as many again by vector. Source: ours
+_RELATED = 0.6  # the similarity that counts as related, and the minimum of a hit. Source: specification 001
+# The cosine of terms that counts as related: one of ten unrelated utterances finds a memory at it.
+_RELATED_TERMS = 0.08  # Source: measured, ``benchmarks.long_term_memory --thresholds``
+_MERGE_SIMILARITY = 0.85  # of terms, from which two texts of a category are one memory. Source: requirement 004-63
 _EARLIER_WEIGHT = 0.9  # of a text against the one after it. Source: ``benchmarks.long_term_memory``
 _MAX_BEFORE = 20
 _ROUNDING = 1e-6
 _MAX_EARLIER = 20  # the newest earlier texts that a memory keeps
 _MAX_CHARACTERS = 2_000  # of one memory
 
-_Change = tuple[Memory, list[MemoryRecord]]
-"""The memory after a change, and the records to store."""
+_Change = tuple[Memory, list[MemoryRecord]]  # the memory after a change, and the records to store
 
 
 class MemoryHit(NamedTuple):
@@ -94,15 +84,12 @@ class MemoryHits(Sequence[MemoryHit]):
 
 @with_suggestions()
 class LongTermMemory:
-    """The memories of users, in a store that may be shared; thread-safe.
-
-    A write raises ``ConflictError`` if other writers were faster 64 times in a row.
+    """The memories of users in a store, thread-safe; a write that loses 64 races in a row raises ``ConflictError``.
 
     Args:
-        store: where the memories are stored.
-        embedder: returns vectors of texts; None compares terms. Two attributes count, if it has them:
-            ``related_cosine``, the cosine that counts as related, above 0 and below 1 (without it 0.6), and ``name``:
-            under another name the vectors are rebuilt.
+        store: where the memories are stored; it may be shared.
+        embedder: returns vectors of texts; None compares terms. Optional attributes: ``related_cosine``, the cosine
+            that counts as related (0.01..0.99, default 0.6), and ``name``: a new one makes stored vectors outdated.
         query_embedder: returns vectors of questions, for models that embed them differently; defaults to ``embedder``.
         min_similarity: default similarity from which a memory is a hit, 0..1. Source: specification 001.
         clock: returns the time in seconds; None means that memories carry no times and never expire.
@@ -286,10 +273,10 @@ class LongTermMemory:
         categories: Collection[MemoryCategory] | None = None,
         before: Sequence[str] = (),
     ) -> MemoryHits:
-        """Return the memories relevant to a question, best first; ties: the newer first.
+        """Return at most ``limit`` (1 to 200) memories relevant to a question, best first; ties: the newer first.
 
-        Returns at most ``limit`` (1 to 200) hits of the categories (None: all), each of at least ``min_similarity``
-        (0..1; None: the default). ``before`` holds the user's earlier texts, oldest first; older ones count less.
+        They are of the categories (None: all), each of at least ``min_similarity`` (0..1; None: the default).
+        ``before`` holds the user's earlier texts, oldest first; older ones count less.
 
         Raises:
             ConfigError: a number is out of range, or a category unknown.
@@ -325,7 +312,6 @@ class LongTermMemory:
     def _candidates(
         self, scope: MemoryScope, counts: Mapping[str, float], vector: array[float] | None, categories: Collection[str]
     ) -> tuple[TermVector, list[MemoryRecord]]:
-        """Return the term vector of a text, and the records that the store finds for it."""
         related = tuple(islice(related_to(tuple(counts)), 4 * MAX_RELATED))
         memories, by_term = self._store.count_memories(scope, (*counts, *related)) if counts else (0, {})
         terms = TermVector(counts, documents=memories, frequencies=by_term)
@@ -370,7 +356,6 @@ class LongTermMemory:
         return memory, [self._record(memory, stored)]
 
     def _record(self, memory: Memory, before: MemoryRecord | None = None) -> MemoryRecord:
-        """Return a memory with its terms and, given an embedder, its vector, recomputed only for a new text."""
         terms = tuple(count_terms(memory.text))
         if self._embedder is None:
             return MemoryRecord(memory, terms)
@@ -381,7 +366,6 @@ class LongTermMemory:
         return MemoryRecord(memory, terms, vectors[0], mark) if vectors else MemoryRecord(memory, terms)
 
     def _write(self, scope: MemoryScope, change: Callable[[], _Change]) -> Memory:
-        """Store a change; if another writer was faster, repeat it on the newly stored state."""
         with stage(MEMORY_WRITE) as seen:
 
             def write() -> Memory:
@@ -468,10 +452,7 @@ def question_terms(query: str, before: Sequence[str]) -> dict[str, float]:
 
 
 def most_alike(draft: Memory, terms: TermVector, records: Iterable[MemoryRecord]) -> MemoryRecord | None:
-    """Return the memory most similar to a draft by terms, or None if none is similar enough.
-
-    A match has no other key and the same numbers: "port 6380" and "port 6390" differ.
-    """
+    """Return the memory most alike by terms, if alike enough; other keys or numbers ("6380", "6390") never match."""
     exact = _exact(count_terms(draft.text))
     alike: list[tuple[float, float, str, MemoryRecord]] = []
     for record in records:

@@ -5,9 +5,8 @@
     messages: [ covered by the summary ][ not yet covered ][ open turn ]
               ╰──── 0 .. upto_seq ────╯ ╰─ 10 messages or 3,000 tokens: read once, merged, bounded ─╯
 
-The summary consists of verbatim sentences. A model may write a better one, which is checked; it runs when you call
-:meth:`ThreadSummary.run_model`, never within an update. A failing store or model raises nothing: see the result of the
-update.
+The summary consists of verbatim sentences. A model may write a better one, only in :meth:`ThreadSummary.run_model`. A
+failing store or model raises nothing: see :class:`SummaryUpdate`.
 """
 
 from __future__ import annotations
@@ -55,10 +54,8 @@ class SummaryConfig:
 
     Attributes:
         message_threshold: uncovered messages that make an update due, >= 1. Source: specification 004-29.
-        token_compaction_threshold: uncovered tokens that make it due, >= 1; None: tokens never do. Source:
-            specification 004-29 and 004-46.
-        max_summary_tokens: token limit of the text, >= 1. Source: the smaller of the specification's share of 4,800 and
-            1,000, which is ours.
+        token_compaction_threshold: uncovered tokens that do, >= 1; None: never. Source: specification 004-29, 004-46.
+        max_summary_tokens: >= 1. Source: the smaller of the specification's share of 4,800 and 1,000, which is ours.
     """
 
     message_threshold: int = 10
@@ -75,9 +72,8 @@ class SummaryUpdate(NamedTuple):
 
     Attributes:
         summary: the current summary of the conversation, if there is one.
-        status: ``none`` (no summary yet, and none due), ``current`` (nothing was due), ``updated``, ``rebuilt`` (the
-            stored one was damaged or its messages changed), ``busy`` (another caller took longer than
-            ``wait_seconds``), ``unsaved`` (made, but not stored), ``failed`` (the store or the model failed).
+        status: ``none`` (no summary, none due), ``current`` (none due), ``updated``, ``rebuilt`` (it was damaged or its
+            messages changed), ``busy`` (another caller is updating), ``unsaved`` (made, but not stored), ``failed``.
         reason: ``damaged``, ``changed``, ``conflict``, ``empty``, ``not_text``, ``too_long``, ``unsupported``,
             ``error: <type>`` or "".
         unsupported: names and figures in a model's text that no message contains.
@@ -104,9 +100,7 @@ class SummaryUpdate(NamedTuple):
 
 
 class ThreadSummary:
-    """A keeper of the summaries of conversations in a store.
-
-    Safe to use from several threads; a conversation has one update at a time. Several processes may share the store.
+    """The summaries of conversations in a store, which processes may share. Thread-safe; each has one update at a time.
 
     Args:
         store: keeps the records.
@@ -152,9 +146,8 @@ class ThreadSummary:
         """Bring the summary up to date if enough was said since the last update, without a model.
 
         An update is due at ``message_threshold`` messages or ``token_compaction_threshold`` tokens of finished turns
-        that are not covered yet. It covers whole finished turns, and no message from ``before_seq`` on, which the
-        window shows. If another caller is updating this conversation, wait up to ``wait_seconds``; after that, return
-        what is stored.
+        that are not covered yet. It covers whole turns, and no message from ``before_seq`` on, which the window shows.
+        If another caller is updating this conversation, wait up to ``wait_seconds``, then return what is stored.
 
         Raises:
             ConfigError: ``before_seq`` is negative.
@@ -173,10 +166,9 @@ class ThreadSummary:
         return summary is not None and summary.model_upto_seq < summary.upto_seq
 
     def run_model(self, thread: Thread) -> SummaryUpdate:
-        """Let the summarizer rewrite the summary, then check and store it; blocks as long as the model takes.
+        """Let the summarizer rewrite the summary, then check and store it; blocks, so run it in your own thread.
 
-        Run it in a thread of your own. The sentences are kept beside the text, and used instead if the model raises,
-        returns nothing or too much, or uses a name or number that nobody mentioned.
+        The summary stays unchanged if the model raises, returns nothing or too much, or invents a name or a number.
         """
         return self._exclusively(SUMMARY_MODEL, thread, partial(self._by_model, thread))
 
@@ -185,7 +177,6 @@ class ThreadSummary:
     def _exclusively(
         self, event: Event, thread: Thread, work: Callable[[], SummaryUpdate], wait_seconds: float = 0.0
     ) -> SummaryUpdate:
-        """Run a stage, one caller at a time per conversation, and return its result, or ``busy``."""
         check_type("thread", thread, Thread)
         with self._lock:  # by process: an update that was under way at a fork never ends in the child
             running = self._running.setdefault((thread.tenant, thread.id, event.key, os.getpid()), Lock())
@@ -219,7 +210,6 @@ class ThreadSummary:
         return self._save(thread, summary, version, flaw, unsaved=summary)
 
     def _extended(self, thread: Thread, old: Summary | None, stop: int) -> Summary:
-        """Return the summary extended to a position; messages already covered are not read again."""
         summary = old or Summary(locale=self._locale or conversation_locale(thread.messages))
         from_seq = summary.upto_seq + 1
         turns = group_turns(thread.messages[:stop])
@@ -282,10 +272,7 @@ class ThreadSummary:
     # --- The store ----------------------------------------------------------------------------------------------------
 
     def _load(self, thread: Thread, *, since: tuple[int, str] | None = None) -> tuple[Summary | None, int, str]:
-        """Return the stored summary, the version of its record (-1: the store failed), and what is wrong with it.
-
-        It is valid for the conversation, or has ``since`` among its checkpoints.
-        """
+        """Return the summary if valid or with checkpoint ``since``, its version (-1: the store failed), its flaw."""
         check_type("thread", thread, Thread)
         try:
             record = self._store.load_record(thread.tenant, thread.id, _KIND)
@@ -308,7 +295,6 @@ class ThreadSummary:
         return self._fitted(replace(summary, locale=self._locale or summary.locale)), version, ""
 
     def _save(self, thread: Thread, summary: Summary, version: int, flaw: str, *, unsaved: Summary) -> SummaryUpdate:
-        """Store a summary over a version that had a flaw or none; return ``unsaved`` if the store fails."""
         key, body = (thread.tenant, thread.id, _KIND), summary.to_json()
         try:
             version = self._store.save_record(*key, body, upto_seq=summary.upto_seq, expected_version=version)
@@ -319,7 +305,6 @@ class ThreadSummary:
 
 
 def _repeated(write: Callable[[], SummaryUpdate]) -> SummaryUpdate:
-    """Return the result of a write, repeated while other writers are faster."""
     for _ in range(WRITE_ATTEMPTS):
         update = write()
         if update.reason != "conflict":

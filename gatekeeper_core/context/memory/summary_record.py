@@ -1,12 +1,11 @@
 """The summary of a conversation as a value: sentences by section, merging of new ones, fitting into a budget.
 
-Sentences are verbatim, with the messages that they come from. A model's text is kept beside them, so that there is
-always a fallback. A sentence replaces an earlier one about the same thing if the user said it, or if the earlier one
-was the assistant's too:
+Sentences are verbatim; a model's text is kept beside them, so there is always a fallback. A sentence replaces an
+earlier one about the same thing if the user said it, or the assistant said both:
 
 * a decision, or a preference, with the same subject but for its numbers;
-* a decision or a detail that announces a change ("instead", 改用), and shares a third of all terms of both
-  subjects, or two thirds of those of the earlier one.
+* a decision or detail that announces a change ("instead", 改用) and shares 1/3 of both subjects' terms or 2/3 of the
+  earlier one's.
 
 Otherwise both stay: a stale sentence beside a newer one does less harm than a lost one.
 """
@@ -33,8 +32,7 @@ from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter
 
-SECTIONS: tuple[Section, ...] = get_args(Section)
-"""The sections in their order in the text. Source: specification 004-30; the last one is ours."""
+SECTIONS: tuple[Section, ...] = get_args(Section)  # in their order. Source: specification 004-30; the last one is ours
 
 _HEADINGS: dict[Locale, str] = {
     "zh": "主要话题：|重要决定：|用户偏好：|技术细节：|其他事实：",
@@ -42,11 +40,9 @@ _HEADINGS: dict[Locale, str] = {
 }
 _FORMAT = 2
 SHARES: dict[Section, float] = {"topics": 0.15, "decisions": 0.3, "preferences": 0.15, "details": 0.2, "facts": 0.2}
-"""Share of the room that a section gets before any other may take it. Source: ours; a conversation of one kind of
-sentence uses all of it."""
+"""Share of the room kept for a section in a first pass; what is free then goes to any. Source: ours."""
 
-MOST_OF_SAID = 1 / 3
-"""Size up to which a summary takes facts, as a share of what it covers. Source: ours; more would not be a summary."""
+MOST_OF_SAID = 1 / 3  # of what a summary covers: its size with facts, at most. Source: ours; more would be no summary
 
 _WORTHS: dict[Section, float] = {"topics": 1.0, "decisions": 3.0, "preferences": 1.5, "details": 1.0, "facts": 1.0}
 _REPEATED = 0.3  # weight of a repeated term, relative to the first use
@@ -145,9 +141,7 @@ def render_items(items: Iterable[SummaryItem], locale: Locale) -> str:
 
 
 def merged(items: Iterable[SummaryItem], new: Iterable[SummaryItem]) -> tuple[SummaryItem, ...]:
-    """Return a summary's sentences merged with new ones, by section, then by when they were last said.
-
-    The new ones must be in order, and all later than the old ones.
+    """Return sentences merged with new ones (in order, and later), by section, then by when they were last said.
 
     >>> first, later = "We decided to use Redis for the cache.", "Let's switch the cache to Memcached instead."
     >>> both = [SummaryItem("decisions", text, (seq,), "user") for seq, text in enumerate((first, later))]
@@ -182,7 +176,6 @@ def _is_repetition(item: SummaryItem, items: Iterable[SummaryItem]) -> bool:
 
 
 def _replaced(item: SummaryItem, items: Iterable[SummaryItem]) -> list[SummaryItem]:
-    """Return the sentences that a new one replaces: it changes the same thing, or has the same words, other numbers."""
     subject = subject_of(item)
     changes = item.section in ("decisions", "details") and says_change(item.text)
     words = _words(subject) if item.section in ("decisions", "preferences") else frozenset()
@@ -211,10 +204,9 @@ def _words(subject: frozenset[str]) -> frozenset[str]:
 
 
 def fit_summary(summary: Summary, budget_tokens: int, *, token_counter: TokenCounter) -> Summary:
-    """Return a summary within a token budget, with its most valuable sentences.
+    """Return a summary within a token budget, with its most valuable sentences; an estimate's margin is kept free.
 
-    A model's text is shown if it fits together with all later sentences; it is never cut. Otherwise only sentences are
-    shown. The margin of an estimating counter is kept free.
+    A model's text is never cut: it is shown if it fits together with all later sentences, else only sentences are.
     """
     room = budget_within(token_counter, budget_tokens)
     limit = int(summary.covered_tokens * MOST_OF_SAID) if summary.covered_tokens else room
@@ -241,10 +233,7 @@ def fit_summary(summary: Summary, budget_tokens: int, *, token_counter: TokenCou
 
 
 def _take(summary: Summary, room: int, counter: Callable[[str], int]) -> list[SummaryItem]:
-    """Return the chosen sentences in the order of choice: first within the shares, then from the rest.
-
-    A sentence is worth less with each earlier use of its terms, and slightly more if the user said it, or late.
-    """
+    """Return the chosen sentences in the order of choice; each earlier use of its terms makes a sentence worth less."""
     lines = {item: counter(f"- {item.text}\n") for item in summary.items}
     information = {item: sentence_weight(item.text) for item in lines}
     taken: dict[SummaryItem, None] = {}

@@ -1,14 +1,12 @@
 """The sentences of a conversation that belong in its summary, found by simple signs in their wording.
 
-* **decisions**: someone settles something ("we decided", "let's go with", 决定, 改用); the assistant only by saying
-  that it is settled.
+* **decisions**: the user settles something ("let's go with", 改用), or someone says that it is settled ("we decided").
 * **preferences**: the user says what they like, or what should hold from now on.
 * **details**: numbers, identifiers, versions, dates, amounts and code.
 * **topics**: the most informative of the sentences that opened a topic, questions first.
 * **facts**: other informative sentences: who did what, and when.
 
-Only user and assistant messages are read, without thinking; never tool results, system messages or summaries. A
-sentence is taken verbatim or not at all.
+Only user and assistant messages are read, except thinking and summaries. Sentences are verbatim.
 """
 
 from __future__ import annotations
@@ -30,9 +28,7 @@ from gatekeeper_core.text import LazyPattern, clean, data_pattern, is_question, 
 Section = Literal["topics", "decisions", "preferences", "details", "facts"]
 Speaker = Literal["user", "assistant"]
 
-CONTEXT_TURNS = 8
-"""Turns before the new ones that are read again, to see whether a topic continues. Source: ours."""
-
+CONTEXT_TURNS = 8  # before the new ones, read again to see whether a topic continues. Source: ours
 _MAX_READ_CHARS = 20_000  # of one message: a longer one is pasted, and its beginning identifies it
 _MIN_CHARS, _MAX_CHARS, _MAX_LONG_CHARS = 2, 240, 400  # of a sentence; the last one for decisions and preferences
 _MAX_OF_MESSAGE: dict[Section, dict[Speaker, int]] = {
@@ -45,8 +41,7 @@ _MOST_ANCHORS = 4.0  # above it, a sentence is a list
 _DIGIT = LazyPattern("[0-9]")
 _LIST_MARK = LazyPattern(r"(?:[-*+•>#]+[ \t]+|[(（]?[0-9]{1,3}[.)、）][ \t]*)")
 
-# Wordings, on folded text: lower case, simplified Chinese, ' for ’. Source: ours. IDLE: what settles nothing though it
-# looks like it.
+# Wordings, on folded text: lower case, simplified Chinese, ' for ’. Source: ours. IDLE only looks like a decision.
 _SETTLED, _CHOSEN, _IDLE, _UNDECIDED, _STANDING, _LIKED, _CHANGED, _COURTESY, _TIME = (
     data_pattern("summary_patterns.tsv", name)
     for name in "SETTLED CHOSEN IDLE UNDECIDED STANDING LIKED CHANGED COURTESY TIME".split()  # noqa: SIM905 - a list
@@ -79,9 +74,7 @@ def spoken_text(message: Message) -> str:
 
 
 def read_turns(turns: Sequence[Turn], *, from_seq: int) -> tuple[SummaryItem, ...]:
-    """Return the sentences of finished turns that could go into the summary, in order.
-
-    ``from_seq`` is the first new message; earlier turns are read only for their topic.
+    """Return the sentences of finished turns for the summary, in order; before ``from_seq`` only topics are read.
 
     >>> turn = Turn.of("Let's use Redis for the cache.", "Good. It listens on port 6380.")
     >>> [(item.section, item.text) for item in read_turns([turn], from_seq=0)]
@@ -130,7 +123,6 @@ def _opening(turn: Turn) -> SummaryItem | None:
 
 
 def _items_of(message: str, speaker: Speaker) -> Iterator[tuple[Section, str]]:
-    """Yield the sentences taken from one message, in order; of details and facts only the weightiest few."""
     read = [(text, *_section_of(text, speaker)) for text in _sentences(message)]
     weightiest: set[int] = set()
     for section, most in _MAX_OF_MESSAGE.items():

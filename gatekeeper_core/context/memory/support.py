@@ -1,7 +1,7 @@
 """Checks of a model's output: a summary contains only names that were mentioned, a memory only what the user said.
 
-Names are recognised by their form: in English a capital letter inside a sentence, or at its beginning before a verb; in
-Chinese a surname before a title or a verb of people. A name without these signs passes.
+A name needs a sign, or it passes: in English a capital letter inside a sentence, or at its beginning before a verb; in
+Chinese a surname before a title or a verb of people.
 """
 
 from __future__ import annotations
@@ -98,7 +98,6 @@ def is_supported(text: str, message: str) -> bool:
 
 
 def _says(sentence: str, part: str) -> bool:
-    """Return whether a sentence supports a part: verbatim with no negation before it, or with all of its terms."""
     clean_sentence, clean_part = (" ".join(folded(each).split()).rstrip(_MARKS) for each in (sentence, part))
     at = clean_sentence.find(clean_part)
     if at >= 0 and clean_part:

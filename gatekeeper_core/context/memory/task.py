@@ -6,8 +6,7 @@
     start_step · finish_step · set_phase ───────┼──> ActiveTask ──> status text, JSON of a derived record
     add_finding ────────────────────────────────╯
 
-Goal and sub-requests can be read again from the messages. Phases, steps and findings cannot: each is valid as long as
-the messages up to it are unchanged.
+Goal and sub-requests can be read again from the messages; the rest is valid while the messages up to it are unchanged.
 """
 
 from __future__ import annotations
@@ -27,8 +26,7 @@ from gatekeeper_core.truncation import truncate_to_tokens
 
 _KIND, _FORMAT = "task", 2
 
-PINNED_CHARS = 200
-"""Characters of a request to keep and to repeat in the pin. Source: specification 001-40."""
+PINNED_CHARS = 200  # of a request, to keep and to repeat in the pin. Source: specification 001-40
 
 # Limits; the newest of each are kept. Source: ours.
 _MAX_TEXT_CHARS, _MAX_NAME_CHARS = 400, 80
@@ -40,8 +38,7 @@ class Note(NamedTuple):
 
     Attributes:
         text: wording or name, on one line, possibly cut.
-        seq: the message of a request; the newest message when a phase or finding was noted; the first message of an
-            open step, possibly still to come.
+        seq: the message of a request; the newest at a phase or finding; the first of an open step, maybe still to come.
     """
 
     text: str
@@ -70,8 +67,7 @@ class ActiveTask:
         steps: finished steps, oldest first, including those for earlier goals.
         findings: noted findings, oldest first.
         upto_seq: sequence number of the newest message that was read, -1 for none.
-        before: goal, sub-requests, ``since_seq`` and ``upto_seq`` before the newest turn, to start from if its wording
-            changes. None before the first turn.
+        before: goal, sub-requests, ``since_seq``, ``upto_seq`` before the newest turn (None: no turn), if it changes.
         version: version of the stored record, 0 if none.
         digests: ``Thread.digests`` of the sequence numbers that the task depends on.
     """
@@ -109,8 +105,7 @@ class ActiveTask:
 class TaskTracker:
     """The active task of each conversation, kept in a store.
 
-    Safe to use from several threads and processes. A blank name or text raises ``ConfigError``. Errors of the store
-    pass through and leave nothing half changed.
+    Thread- and process-safe. A blank name or text raises ``ConfigError``. Store errors pass through, nothing half done.
 
     >>> from gatekeeper_core.messages import Message
     >>> from gatekeeper_core.storage.sqlite import InMemoryStore
@@ -133,7 +128,6 @@ class TaskTracker:
         A request becomes the goal if there is none, if it announces itself ("new task: …", 先不做这个，改成…), or if
         the gate decides ``switch``, unless it corrects a misunderstanding. Every other request is a sub-request.
         ``verdict`` is the gate's on the newest turn; without one, a wording such as "new topic" counts as a switch.
-
         Source: specification 001-38, 004-64.
         """
         messages = thread.messages
@@ -162,12 +156,9 @@ class TaskTracker:
         return self._change(thread, read_on)
 
     def set_phase(self, thread: Thread, name: str, *, summary: str | None = None) -> ActiveTask:
-        """Begin a phase and finish the active step; the following messages belong to the phase.
+        """Begin a phase at the next message; finish any active step first, with ``summary`` as its outcome.
 
-        The name of the current phase changes nothing. ``summary`` is the outcome of the previous step or phase, see
-        :meth:`finish_step`.
-
-        Source: specification 002-07.
+        The name of the current phase changes nothing. Source: specification 002-07.
         """
         name = _line("name", name, _MAX_NAME_CHARS)
 
@@ -186,10 +177,10 @@ class TaskTracker:
     def finish_step(self, thread: Thread, summary: str | None = None) -> ActiveTask:
         """Finish the active step with the newest message; without a summary, use the assistant's last text in it.
 
+        Source: specification 002-09.
+
         Raises:
             ConfigError: no step is active.
-
-        Source: specification 002-09.
         """
 
         def change(task: ActiveTask) -> ActiveTask:
@@ -205,8 +196,6 @@ class TaskTracker:
         return self._change(thread, lambda task: replace(task, findings=_with(task.findings, finding, _MAX_FINDINGS)))
 
     def _change(self, thread: Thread, change: Callable[[ActiveTask], ActiveTask]) -> ActiveTask:
-        """Return the task after a change, and save it if it differs."""
-
         def changed_record(record: DerivedRecord | None) -> tuple[ActiveTask, tuple[str, int] | None]:
             task, stored = _read(record, thread)
             # If the record rests on more messages than the thread has, and all shared ones are unchanged, another
@@ -241,7 +230,6 @@ def _begun(task: ActiveTask, thread: Thread, name: str, summary: str | None) -> 
 
 
 def _finished(task: ActiveTask, thread: Thread, summary: str | None) -> ActiveTask:
-    """Return the task without an active step; a step with no messages and no summary is dropped."""
     if task.open_step is None:
         return task
     name, start = task.open_step
@@ -256,7 +244,6 @@ def _finished(task: ActiveTask, thread: Thread, summary: str | None) -> ActiveTa
 
 
 def _with(notes: Iterable[Note], new: Note, limit: int) -> tuple[Note, ...]:
-    """Return the newest notes with a new one at the end, no text twice."""
     return (*(note for note in notes if note.text != new.text), new)[-limit:]
 
 

@@ -24,8 +24,7 @@ _ESCAPES = {
 }
 """JSON escapes for characters that would end a quotation or a line, and for control characters; tabs stay."""
 
-_SHOWN = 3
-"""Newest sub-requests and findings that the status shows. Source: ours; the status stays within a dozen lines."""
+_SHOWN = 3  # newest sub-requests and findings in the status. Source: ours; the status stays within a dozen lines
 
 _WORDS = {
     "zh": "[任务状态]|目标|补充要求|阶段|当前步骤|已完成步骤|最近一步|发现(最新在前)",
@@ -34,12 +33,10 @@ _WORDS = {
 
 
 def pin_text(prompt: str, *, status: str = "") -> str:
-    """Return the text of the pin, the same in every locale; "" for a blank prompt.
+    """Return the text of the pin, the same in every locale, with the prompt :func:`quoted`; "" for a blank prompt.
 
-    The prompt is :func:`quoted`. The status of the task follows unchanged after a blank line, so fence third-party
-    text in it.
-
-    Source: specification 001-39, 001-40, 004-39 word for word; 001-74 (the empty prompt).
+    The status follows unchanged, so fence third-party text in it. Source: specification 001-39, 001-40, 004-39 word for
+    word; 001-74 (the empty prompt).
 
     >>> print(pin_text("解释 Context 系统"))
     [CRITICAL INSTRUCTION]
@@ -70,12 +67,10 @@ def quoted(text: str) -> str:
 
 
 def status_text(task: ActiveTask, *, locale: Locale = "zh") -> str:
-    """Return the status of a task for the pin, at most a dozen lines; "" if there is none.
+    """Return the status of a task for the pin, without notes for an earlier goal, at most a dozen lines, or "".
 
-    Notes for an earlier goal are left out. Each text is quoted and escaped; still, fence the status if findings or
-    summaries are not the user's own.
-
-    Source: specification 004-22, 001-71; the form is ours.
+    Each text is quoted and escaped; still, fence the status if findings or summaries are not the user's own. Source:
+    specification 004-22, 001-71; the form is ours.
 
     >>> from gatekeeper_core.context.memory.task import Note
     >>> task = ActiveTask(goal=Note("deploy it", 0), steps=(Step("build", "all green", 1, 4),))
@@ -109,10 +104,8 @@ def cleared_steps(thread: Thread, task: ActiveTask) -> dict[Step, list[int]]:
     """Return the finished steps that replace messages, oldest first, each with the sequence numbers of its messages.
 
     A turn within a step is cleared whole. Of other turns, the newest one, and those with the goal or a sub-request,
-    only whole rounds of tool use and the assistant's texts are cleared; system messages stay. A list that a provider
-    accepts therefore stays acceptable.
-
-    Source: specification 002-07, 002-09.
+    only whole rounds of tool use and the assistant's texts are cleared; system messages stay. A provider still
+    accepts the rest. Source: specification 002-07, 002-09.
 
     >>> from gatekeeper_core.messages import Message
     >>> thread = Thread("t1", (Message("user", "build it"), Message("assistant", "done"), Message("user", "and now?")))
@@ -144,9 +137,7 @@ def cleared_steps(thread: Thread, task: ActiveTask) -> dict[Step, list[int]]:
 
 
 def stand_in_text(step: Step, count: int, *, locale: Locale = "zh") -> str:
-    """Return what to send in place of a step's messages: its name, their count, and its summary.
-
-    The name is quoted and escaped, the summary is not: fence the text.
+    """Return what replaces a step's messages: its name (quoted), their count, its summary (not escaped: fence it).
 
     >>> print(stand_in_text(Step("build", "all green", 1, 4), 4, locale="en"))
     [step "build" is done; its 4 messages are left out]

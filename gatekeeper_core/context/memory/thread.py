@@ -13,8 +13,7 @@ from gatekeeper_core.messages import Message, checked_messages, digests_of
 from gatekeeper_core.storage.base import DerivedRecord, MessageStore, RecordStore
 
 WRITE_ATTEMPTS = 64
-"""Attempts to write a change. Source: ours. With four writers that never pause, one loses eight times in a row at one
-change in ten, and 64 times in a row at one in a hundred million."""
+"""Attempts to write a change. Source: ours; with four busy writers, 1 change in 10 loses 8 times, 1 in 10^8 64."""
 
 Result = TypeVar("Result")
 
@@ -22,18 +21,13 @@ Result = TypeVar("Result")
 @with_suggestions()
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """A conversation with its id and its owner.
-
-    The sequence number of a message is its 0-based position; a longer conversation is a new value.
+    """A conversation with its id and its owner; an empty id, tenant or user raises ``ConfigError``.
 
     Attributes:
-        id: name of the conversation, unique within its tenant, not empty.
-        messages: all messages, oldest first; any iterable is accepted.
+        id: name of the conversation, unique within its tenant.
+        messages: all messages, oldest first; any iterable is accepted. A sequence number is a 0-based position.
         tenant: the customer who owns it; tenants share nothing.
         user: the user whose long-term memories are used; None uses no memories.
-
-    Raises:
-        ConfigError: an id is empty.
 
     >>> Thread("t1", [Message("user", "hello")]).last_seq
     0
@@ -67,10 +61,8 @@ class Thread:
     def digests(self, seqs: Collection[int]) -> dict[int, str]:
         """Return the digest of the messages up to each of these sequence numbers: 32 hexadecimal digits.
 
-        Data derived from a conversation is valid as long as the digest is the same; ids and marks of messages do not
-        count. -1 means no message; numbers past the end are omitted.
-
-        Source: BLAKE2b, 128 bits, over the digest up to the previous message and the text of the message.
+        Derived data is valid while the digest is the same; ids and marks of messages do not count. -1 means no message;
+        numbers past the end are omitted. Source: BLAKE2b, 128 bits, over the previous digest and the message's text.
 
         >>> thread = Thread("t1", (Message("user", "hello"), Message("assistant", "hi")))
         >>> thread.digests([0])[0] == Thread("t2", thread.messages[:1]).digests([0])[0] != thread.digests([1])[1]
@@ -99,10 +91,9 @@ class StoredThreads:
     def append(
         self, thread_id: str, messages: Sequence[Message], *, tenant: str = "default", expected_seq: int | None = None
     ) -> int:
-        """Store messages at the end of a thread and return the sequence number of the last one.
+        """Store messages at a thread's end, like ``MessageStore.append_messages``; return the last sequence number.
 
-        Arguments and errors are those of ``MessageStore.append_messages``. With the result as ``min_seq``, :meth:`load`
-        reads your own writes, even from a replica.
+        With the result as ``min_seq``, :meth:`load` reads your own writes, even from a replica.
         """
         return self._store.append_messages(tenant, thread_id, messages, expected_seq=expected_seq)
 

@@ -1,7 +1,6 @@
 """Updates of long-term memory from a conversation: each new message is extracted once, then remembered or forgotten.
 
-A derived record ("extraction") stores how far a conversation was read. Workers that read the same messages add nothing
-twice.
+Workers that read the same messages add nothing twice.
 """
 
 from __future__ import annotations
@@ -24,10 +23,8 @@ _MAX_FROM_MODEL, _MAX_CHARACTERS = 200, 500  # items of one model call, and char
 
 
 MemoryExtractor = Callable[[Thread, int], Iterable[Extracted]]
-"""A model that returns what is worth remembering from the user's messages after a sequence number.
-
-It may rephrase, but its results are checked: see :func:`is_supported`.
-"""
+"""A model that returns what is worth remembering from the user's messages after a sequence number. It may rephrase, but
+its results are checked: see :func:`is_supported`."""
 
 
 class Remembered(NamedTuple):
@@ -65,9 +62,9 @@ def remember_thread(
 ) -> Remembered:
     """Read the new messages of a conversation into its user's memory.
 
-    Requests to forget delete the memories that they name (``LongTermMemory.naming``), in the order of the conversation;
-    rules read them in any case. A conversation without a user is not read. ``store`` keeps the record of how far it was
-    read; an ``extractor`` replaces the rules of :func:`~gatekeeper_core.context.memory.extraction.extract`.
+    A request to forget deletes the memories that it names (``LongTermMemory.naming``), in order; rules read it in any
+    case. A conversation without a user is not read. ``store`` keeps how far it was read; an ``extractor`` replaces the
+    rules of :func:`~gatekeeper_core.context.memory.extraction.extract`.
 
     Raises:
         StorageError: a store failed.
@@ -121,7 +118,6 @@ def _remember(
 
 
 def _is_usable(item: Any, texts: dict[int, str]) -> bool:
-    """Return whether a model's item is well-formed and supported by the user's messages."""
     if not isinstance(item, Extracted) or item.category not in MEMORY_CATEGORIES:
         return False
     words: tuple[object, ...] = (item.text, "key" if item.key is None else item.key)
