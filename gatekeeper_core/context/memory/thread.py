@@ -21,13 +21,17 @@ Result = TypeVar("Result")
 @with_suggestions()
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """A conversation with its id and its owner; an empty id, tenant or user raises ``ConfigError``.
+    """A conversation with its id and its owner.
 
     Attributes:
         id: name of the conversation, unique within its tenant.
         messages: all messages, oldest first; any iterable is accepted. A sequence number is a 0-based position.
         tenant: the customer who owns it; tenants share nothing.
         user: the user whose long-term memories are used; None uses no memories.
+
+    Raises:
+        TypeError: a value has another type.
+        ConfigError: id, tenant or user is empty.
 
     >>> Thread("t1", [Message("user", "hello")]).last_seq
     0
