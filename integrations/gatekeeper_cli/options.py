@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import wraps
-from inspect import Parameter, Signature, signature
+from inspect import Parameter, Signature, get_annotations, signature
 from typing import Annotated, Any, BinaryIO, get_type_hints
 
 import typer
@@ -142,7 +142,7 @@ class OutputOptions:
 
 def with_groups(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command for typer, with groups split into options and errors of the library as refusals."""
-    hints = get_type_hints(command, include_extras=True)
+    hints = get_annotations(command, eval_str=True)  # get_type_hints of Python 3.10 hides an option with default None
     groups: dict[str, type] = {}
     parameters: list[Parameter] = []
     for parameter in signature(command).parameters.values():
