@@ -1,7 +1,4 @@
-"""Context Gatekeeper: the few earlier turns that a model needs, within a token budget.
-
-Each name is imported on first use, so that an import stays fast.
-"""
+"""Context Gatekeeper: the few earlier turns that a model needs, within a token budget; names load on first use."""
 
 from __future__ import annotations
 
@@ -82,11 +79,10 @@ _NAMES = {
     "token_estimate": "TokenEstimator",
     "tokens": "TokenCounter",
 }
-"""The public names by module."""
 
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
 
-__all__ = sorted(_MODULE_OF)  # noqa: PLE0605 - the names stand once, above
+__all__ = sorted(_MODULE_OF)  # noqa: PLE0605 - the names are listed once, above
 
 
 def __getattr__(name: str) -> object:

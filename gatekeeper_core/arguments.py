@@ -1,4 +1,4 @@
-"""Errors that say what to do: the right name for a wrong one, and the line that installs a missing package."""
+"""Error messages that suggest the right name, or the line that installs a missing package."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Door = TypeVar("Door", bound=Callable[..., Any])
 
 
 def nearest_name(name: str, names: Collection[str]) -> str | None:
-    """Return the name that is meant by a wrong one, None if no name is near; synonyms are in a data file.
+    """Return the name that is most likely meant, None if no name is near; synonyms are in ``spellings.tsv``.
 
     >>> names = ["token_budget", "strategy"]
     >>> nearest_name("max_tokens", names), nearest_name("stratgy", names), nearest_name("colour", names)
@@ -27,13 +27,13 @@ def nearest_name(name: str, names: Collection[str]) -> str | None:
 
 
 def missing_attribute(owner: str, name: str, names: Collection[str]) -> AttributeError:
-    """Return the error for an unknown attribute, with the nearest of the ``names`` of its owner."""
+    """Return the error for an unknown attribute, with the nearest public one of the owner's ``names``."""
     right = nearest_name(name, [each for each in names if not each.startswith("_")])
     return AttributeError(f"{owner} has no attribute {name!r}" + (f": did you mean {right!r}?" if right else ""))
 
 
 def unknown_argument(name: str, names: Collection[str]) -> str:
-    """Return the error for an unknown argument, with the nearest of the ``names``."""
+    """Return the error text for an unknown argument, with the nearest of ``names``."""
     right = nearest_name(name, names)
     rest = "pass further settings in config" if "config" in names else f"it takes {', '.join(names)}"
     return f"has no argument {name!r}: " + (f"did you mean {right!r}?" if right else rest)
@@ -41,7 +41,7 @@ def unknown_argument(name: str, names: Collection[str]) -> str:
 
 @contextmanager
 def needs_extra(extra: str, *packages: str, name: str) -> Iterator[None]:
-    """Turn a failed import of one of the packages into an error with the line that installs them for a name of ours."""
+    """Turn a failed import of one of ``packages`` into an error that says how to install them for ``name``."""
     try:
         yield
     except ModuleNotFoundError as error:
@@ -52,9 +52,7 @@ def needs_extra(extra: str, *packages: str, name: str) -> Iterator[None]:
 
 
 def with_suggestions(*options: type) -> Callable[[Door], Door]:
-    """Let a public function or class answer wrong arguments with right ones; a class is changed in place.
-
-    ``options`` are the typed dicts of further arguments by name. Only a call that fails is looked at.
+    """Make a function, or a class in place, suggest the right names for wrong arguments, also those of ``options``.
 
     >>> @with_suggestions()
     ... def select(messages, *, token_budget=None): ...
@@ -85,7 +83,7 @@ def with_suggestions(*options: type) -> Callable[[Door], Door]:
 
 
 def call_fault(function: Callable[..., Any], options: Collection[type], count: int, keywords: Collection[str]) -> str:
-    """Return the fault of a call with so many arguments by position and these by name; "" if the names are right."""
+    """Return what is wrong with a call of ``count`` positional arguments and these keywords, "" if nothing."""
     from inspect import signature
 
     parameters = signature(function).parameters.values()

@@ -1,4 +1,4 @@
-"""A bounded cache that drops the entry used longest ago."""
+"""A bounded cache that drops the least recently used entry."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Value = TypeVar("Value")
 
 
 class LruCache(Generic[Key, Value]):
-    """The entries used last; thread-safe. A copy or a pickle of it is empty.
+    """A least-recently-used cache; thread-safe. Copies and pickles are empty.
 
     Args:
         max_entries: most entries at once, at least 0.
@@ -30,34 +30,33 @@ class LruCache(Generic[Key, Value]):
     def __init__(self, *, max_entries: int) -> None:
         self._max_entries = max_entries
         self._lock = RLock()
-        self._entries: OrderedDict[Key, Value] = OrderedDict()  # the one used longest ago first
+        self._entries: OrderedDict[Key, Value] = OrderedDict()  # least recently used first
 
     def __reduce__(self) -> tuple[Callable[[], LruCache[Key, Value]], tuple[()]]:
-        """Return how an empty copy is made."""
         return partial(LruCache, max_entries=self._max_entries), ()
 
     def __len__(self) -> int:
         return len(self._entries)
 
     def get(self, key: Key) -> Value | None:
-        """Return a value, or None, and mark it as the last used."""
+        """Return a value, or None, and mark it as most recently used."""
         with self._lock:
             if key in self._entries:
                 self._entries.move_to_end(key)
             return self._entries.get(key)
 
     def peek(self, key: Key) -> Value | None:
-        """Return a value, or None, without using it."""
+        """Return a value, or None, without marking it as used."""
         with self._lock:
             return self._entries.get(key)
 
     def newest(self) -> Value | None:
-        """Return the value used last, None if the cache is empty."""
+        """Return the most recently used value, None if the cache is empty."""
         with self._lock:
             return next(reversed(self._entries.values()), None)
 
     def put(self, key: Key, value: Value) -> None:
-        """Store a value as the one used last, and drop the one used longest ago beyond the bound."""
+        """Store a value as most recently used; over the limit, drop the least recently used one."""
         with self._lock:
             self._entries[key] = value
             self._entries.move_to_end(key)
@@ -65,7 +64,7 @@ class LruCache(Generic[Key, Value]):
                 self._entries.popitem(last=False)
 
     def get_or_put(self, key: Key, make: Callable[[], Value]) -> Value:
-        """Return a value, a new one if missing, and mark it as the last used."""
+        """Return a value, from ``make`` if it is missing, and mark it as most recently used."""
         with self._lock:
             value = self._entries[key] if key in self._entries else make()
             self.put(key, value)
@@ -77,14 +76,14 @@ class LruCache(Generic[Key, Value]):
             return self._entries.pop(key, None)
 
     def discard(self, key: Key, value: Value) -> None:
-        """Drop an entry, unless its key has another value by now."""
+        """Drop an entry, unless its key holds another value by now."""
         with self._lock:
             if self._entries.get(key) is value:
                 self._entries.pop(key, None)
 
 
 def text_key(text: str) -> bytes:
-    """Return a key of 16 bytes for a text: caches hold no text."""
+    """Return a 16-byte key for a text, so that caches hold no text."""
     import hashlib  # here, because it is a tenth of the import of the library
 
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -1,7 +1,7 @@
-"""A factor for the estimate, learned by model from the prompt tokens that its provider reports.
+"""A correction factor for the token estimate, learned per model from the prompt tokens that its provider reports.
 
-A provider's tokenizer may be none of the profiles, and it adds tokens of its own to each message. A few odd reports (a
-cached prompt, a picture) change nothing: the median of the last ones counts, within limits.
+A provider's tokenizer may match none of the profiles, and it adds tokens of its own to each message. A few odd reports
+(a cached prompt, an image) change nothing: the factor is the median of the latest ones, within limits.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ _LEAST_FACTOR, _LARGEST_FACTOR = 0.5, 2.0
 
 
 class UsageCalibrator:
-    """A calibrator that learns, by model, how reported tokens compare with an estimate; thread-safe.
+    """A calibrator that learns, per model, the ratio of reported to estimated tokens; thread-safe.
 
     Args:
-        base: the estimate that is calibrated; None: ``TokenEstimator()``. Its own factor must be 1.
+        base: the estimator to calibrate; None: ``TokenEstimator()``. Its own factor must be 1.
         window: how many of the latest reports of a model count, 1..10,000.
 
     Attributes:
-        base: the estimator of the prompts whose reports are passed to :meth:`observe`.
+        base: the estimator for the prompts whose reports you pass to :meth:`observe`.
 
     Raises:
-        ConfigError: a number is out of range, or the base is calibrated already.
+        ConfigError: a number is out of range, or the base is already calibrated.
 
-    Source: ours; the limits 0.5 and 2 are the largest difference between the families of tokenizers on one text.
+    Source: ours; the limits 0.5 and 2 are the largest difference between families of tokenizers on one text.
 
     >>> calibrator = UsageCalibrator()
     >>> for reported in (110, 112, 900):
@@ -51,12 +51,12 @@ class UsageCalibrator:
         self._lock = threading.Lock()
 
     def observe(self, model: str, *, estimated_tokens: int, reported_tokens: int) -> None:
-        """Note what a model reported for a prompt; where either count is 0, nothing can be learned.
+        """Record what a model reported for a prompt; a report with a count of 0 is ignored.
 
         Args:
             model: its name.
-            estimated_tokens: what ``base`` gives for the prompt, at least 0.
-            reported_tokens: the prompt tokens that the provider counted, those from its cache included, at least 0.
+            estimated_tokens: the estimate of ``base`` for the prompt, at least 0.
+            reported_tokens: the provider's count of the prompt, cached tokens included, at least 0.
 
         Raises:
             ConfigError: a count is negative.
@@ -71,7 +71,7 @@ class UsageCalibrator:
             self._ratios.setdefault(model, deque(maxlen=self._window)).append(ratio)
 
     def factor(self, model: str) -> float:
-        """Return what the estimate is to be multiplied by for a model, 0.5..2; 1 where nothing is known of it."""
+        """Return the factor by which to multiply the estimate for a model, 0.5..2; 1 for a model without reports."""
         check_str("model", model)
         with self._lock:
             ratios = sorted(self._ratios.get(model, (1.0,)))
@@ -79,5 +79,5 @@ class UsageCalibrator:
         return round((ratios[middle] + ratios[-middle - 1]) / 2, 4)
 
     def estimator(self, model: str) -> TokenEstimator:
-        """Return the estimate for a model as it is known now; profile and margin are those of ``base``."""
+        """Return an estimator with a model's current factor; profile and margin are those of ``base``."""
         return TokenEstimator(self.base.profile, margin=self.base.margin, factor=self.factor(model))

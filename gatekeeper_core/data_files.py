@@ -1,7 +1,6 @@
-"""The tables under ``gatekeeper_core/data``: word lists, patterns, prices and the like, read when they are first used.
+"""The tables under ``gatekeeper_core/data`` (word lists, patterns, prices and the like), read on first use.
 
-A file is UTF-8 text with a row a line and a tab between columns. Lines that begin with ``# `` are comments: the first
-ones say what the columns are and where the data comes from.
+Files are UTF-8: a row per line, tabs between columns. Lines that begin with ``# `` are comments, on columns and origin.
 """
 
 from __future__ import annotations
@@ -16,14 +15,14 @@ if TYPE_CHECKING:
 
 
 def text(name: str) -> str:
-    """Return the text of a data file, from a folder as well as from a zip archive."""
-    # The loader of this module, because importing ``importlib.resources`` costs as much as all of the tables.
+    """Return the text of a data file, from a folder or a zip archive."""
+    # The loader of this module, because importing ``importlib.resources`` costs as much as all tables.
     loader = cast("Any", __spec__).loader
     return cast("bytes", loader.get_data(join(dirname(__file__), "data", name))).decode("utf-8")
 
 
 def rows(name: str) -> list[list[str]]:
-    """Return the rows of a data file, each as its columns.
+    """Return the rows of a data file, each as a list of columns.
 
     >>> rows("translations.tsv")[0]
     ['ability', '能力 本领']
@@ -33,7 +32,7 @@ def rows(name: str) -> list[list[str]]:
 
 @cache
 def _entries(name: str) -> Mapping[str, Sequence[str]]:
-    """Return the second column of a data file by the first one."""
+    """Return the second column of a data file by its first."""
     entries: dict[str, list[str]] = {}
     for key, value in rows(name):
         entries.setdefault(key, []).append(value)
@@ -41,7 +40,7 @@ def _entries(name: str) -> Mapping[str, Sequence[str]]:
 
 
 def words(name: str, key: str) -> tuple[str, ...]:
-    """Return the words of a list, from all rows of the file with its name.
+    """Return the words of a list: those of all rows of the file with this key.
 
     >>> words("words.tsv", "words after an object")
     ('again', 'already', 'instead', 'please', 'too')
@@ -50,10 +49,10 @@ def words(name: str, key: str) -> tuple[str, ...]:
 
 
 def pattern(name: str, key: str) -> str:
-    """Return a regular expression: the rows of the file with its name, end to end."""
+    """Return a regular expression: the rows of the file with this key, joined."""
     return expanded(name, "".join(_entries(name)[key]))
 
 
 def expanded(name: str, source: str) -> str:
-    """Return a regular expression in which ``{NAME}`` is replaced by the one of that name in a file."""
+    """Return a regular expression with each ``{NAME}`` replaced by the one of that name in a file."""
     return re.sub(r"\{([A-Z_]+)\}", lambda part: pattern(name, part[1]), source)

@@ -1,4 +1,4 @@
-"""Embeddings by your own model: any function from texts to vectors, with its results checked."""
+"""Embeddings by your own model: any function from texts to vectors, with checked results."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ from gatekeeper_core.vectors import unit_vector
 class Embedder(Protocol):
     """A callable that returns one vector per text: a plain function, or a method of a framework's model.
 
-    It may have a ``name``, and a ``related_cosine``, from which texts count as related.
+    It may have a ``name``, and a ``related_cosine``: texts count as related from this cosine on.
     """
 
     def __call__(self, texts: Sequence[str], /) -> Sequence[Sequence[float]]:
-        """Return one vector for each text, in their order, all of one dimension."""
+        """Return one vector per text, in order, all of one dimension."""
         ...
 
 
 _METHODS = (("embed_documents", "embed_query"), ("get_text_embedding_batch", "get_query_embedding"))
-"""What a framework's model embeds texts and one question with. Source: LangChain's ``Embeddings``, LlamaIndex's
-``BaseEmbedding``."""
+"""Methods that embed texts and one query. Source: LangChain's ``Embeddings``, LlamaIndex's ``BaseEmbedding``."""
 
 
 class ModelEmbedder:
@@ -34,7 +33,7 @@ class ModelEmbedder:
 
     Attributes:
         model: the model.
-        name: the model's ``model_name`` or ``model`` where it is a text, else the name of its class.
+        name: the model's ``model_name`` or ``model`` if it is a str, else the name of its class.
 
     >>> class Lengths:
     ...     def embed_documents(self, texts):
@@ -54,45 +53,45 @@ class ModelEmbedder:
         self.model = embeddings
         methods = methods_of(embeddings)
         if methods is None:
-            wanted = " or ".join(" and ".join(methods) for methods in _METHODS)
-            raise TypeError(f"embeddings must be a model with {wanted}, got {type(embeddings).__name__}")
+            expected = " or ".join(" and ".join(methods) for methods in _METHODS)
+            raise TypeError(f"embeddings must be a model with {expected}, got {type(embeddings).__name__}")
         self._embed_texts, self._embed_query = (getattr(embeddings, method) for method in methods)
 
     def __call__(self, texts: Sequence[str], /) -> Sequence[Sequence[float]]:
-        """Return the vectors of texts that are kept."""
+        """Return the vectors of stored texts."""
         vectors: Sequence[Sequence[float]] = self._embed_texts([*texts])
         return vectors
 
     def queries(self, texts: Sequence[str], /) -> Sequence[Sequence[float]]:
-        """Return the vectors of questions."""
+        """Return the vectors of queries."""
         return [self._embed_query(text) for text in texts]
 
 
 def methods_of(embedder: object) -> tuple[str, str] | None:
-    """Return the names of the methods that embed texts and a question, None where there are none of both."""
+    """Return the names of the methods that embed texts and a query, None if the object has no such pair."""
     has = (all(callable(getattr(embedder, method, None)) for method in methods) for methods in _METHODS)
     return next((methods for methods, found in zip(_METHODS, has, strict=True) if found), None)
 
 
 class Embedded(NamedTuple):
-    """Checked vectors of length 1, one for each text, None for a text without; and why some are missing, or ""."""
+    """Checked unit vectors, one per text (None for a text without), and the reason if some are missing, else ""."""
 
     vectors: tuple[array[float] | None, ...]
     reason: str = ""
 
 
 def embed(embedder: Embedder, texts: Sequence[str]) -> Embedded:
-    """Return the vectors of texts, or the reason why there are none; an embedder that fails raises nothing here.
+    """Return the vectors of texts, or the reason if some are missing; errors of the embedder are not raised.
 
-    The reasons are ``"error: <its type>"``, ``"wrong_count"``, ``"mixed_dimensions"``, and for some of the texts
+    Reasons are ``"error: <its type>"``, ``"wrong_count"``, ``"mixed_dimensions"``, and, for some of the texts,
     ``"no_vector"`` (not numbers, NaN, all zero).
 
     >>> embed(lambda texts: [[float(len(text))] for text in texts], ["tea", ""])
     Embedded(vectors=(array('f', [1.0]), None), reason='no_vector')
     """
     try:
-        given = tuple(islice(iter(embedder(texts)), len(texts) + 1))
-        vectors = tuple(unit_vector(vector) for vector in given)
+        output = tuple(islice(iter(embedder(texts)), len(texts) + 1))
+        vectors = tuple(unit_vector(vector) for vector in output)
     except Exception as error:  # noqa: BLE001 - a model of the caller's, most often over a network: it may raise anything
         return Embedded((), f"error: {type(error).__name__}")
     if len(vectors) != len(texts):
@@ -103,10 +102,9 @@ def embed(embedder: Embedder, texts: Sequence[str]) -> Embedded:
 
 
 def embedder_name(embedder: Embedder) -> str:
-    """Return what tells an embedder from others: its ``name`` where that is a text, else where it is defined.
+    """Return an embedder's ``name`` if that is a str, else module and qualified name of its function or class.
 
-    That is module and qualified name of the function, or of the class of the object: two objects of one class, two
-    ``partial`` objects and two lambdas of one function have one name.
+    Two objects of one class, two ``partial`` objects and two lambdas of one function share a name.
     """
     name = getattr(embedder, "name", None)
     if name and isinstance(name, str):
@@ -116,7 +114,7 @@ def embedder_name(embedder: Embedder) -> str:
 
 
 def embedding_mark(text: str, embedder_name: str) -> str:
-    """Return which text and embedder a vector is of, as 32 hexadecimal digits: another text or name, another mark."""
+    """Return 32 hexadecimal digits for a text and the embedder of its vector; another text or name, another mark."""
     import hashlib  # here, because it is a tenth of the import of the library
 
     named = f"{embedder_name}\0{text}".encode("utf-8", "surrogatepass")

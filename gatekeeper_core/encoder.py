@@ -1,12 +1,11 @@
-"""An embedder within limits: packed vectors of texts in bounded time and memory, or the reason why there are none.
+"""An embedder within limits: packed vectors of texts in bounded time and memory, or the reason if some are missing.
 
 ::
 
     texts ── known by their digest ──> cache
           └─ the others, 64 at a time ──> a thread: embed ── check ── pack ──> cache
 
-What comes too late is no part of the answer, and is in the cache for the next one: an embedder that is slow at first
-costs its opinion until it has read everything once.
+A late answer is not used, but cached for the next call: a slow embedder has no say until it has read everything once.
 """
 
 from __future__ import annotations
@@ -31,15 +30,14 @@ from gatekeeper_core.plugins import run_plugin
 from gatekeeper_core.vectors import PackedVector, dot, packed
 
 _BATCH = 64
-"""Texts of one call to an embedder. Source: ours; models give nothing for larger batches on a CPU."""
+"""Texts per call to an embedder. Source: ours; models gain nothing from larger batches on a CPU."""
 
 _TEXTS_SHARE = 0.25
-"""Share of a common limit that texts may take: what is late of them is there at the next question, and the question is
-not. Source: ours."""
+"""Share of a common limit that texts may take: late texts serve the next question. Source: ours."""
 
 
 class Waits:
-    """A time limit shared by several calls: ``left_seconds`` is what is left of it, below 0 where there is nothing."""
+    """A time limit shared by several calls; ``left_seconds`` is what remains, below 0 if overspent."""
 
     __slots__ = ("left_seconds",)
 
@@ -52,10 +50,7 @@ _WAITS: ContextVar[Waits | None] = ContextVar("gatekeeper_waits", default=None)
 
 @contextmanager
 def waiting_within(waits: Waits) -> Iterator[None]:
-    """Let this thread wait for encoders inside no longer than this, all calls together.
-
-    Texts may take a quarter of what is left, a question all of it.
-    """
+    """Limit how long this thread waits for encoders inside; texts may use a quarter of the rest, a question all."""
     token = _WAITS.set(waits)
     try:
         yield
@@ -67,8 +62,8 @@ class Encoded(NamedTuple):
     """The vectors of texts.
 
     Attributes:
-        vectors: one for each text in their order, None for a text that has none.
-        reason: why vectors are missing, of several reasons the last; "" if no embedder failed.
+        vectors: one per text, in order; None for a text without one.
+        reason: why vectors are missing (the last of several reasons); "" if no embedder failed.
     """
 
     vectors: tuple[PackedVector | None, ...]
@@ -76,22 +71,22 @@ class Encoded(NamedTuple):
 
 
 class TextEncoder:
-    """An embedder that never raises, never holds anybody up for long and keeps what it has embedded; thread-safe.
+    """An embedder that never raises, never blocks for long and caches its vectors; thread-safe.
 
     Args:
-        embedder: gives the vectors of texts; where it has a method ``queries``, that gives those of questions. It is
-            called from four threads at most at the same time, none of them the caller's.
+        embedder: embeds texts, and questions by its method ``queries``, if it has one. At most four threads call it at
+            a time, never the caller's.
         timeout_seconds: how long a call of this object waits for the embedder, 0.001 to 3600.
-        max_texts: texts whose vectors are kept, at least 0; a vector of 256 numbers takes 700 bytes.
+        max_texts: number of vectors to cache, at least 0; a vector of 256 numbers takes 700 bytes.
 
     Attributes:
-        name: tells the embedder from others; see ``embedder_name``.
+        name: the name of the embedder, see ``embedder_name``.
 
     Raises:
         ConfigError: a number is out of range.
 
-    The dimension of the first vector is that of all: an embedder that changes to another one needs a new encoder.
-    A deep copy is the encoder itself; what a pickle gives has the same settings and an empty cache.
+    All vectors must have the dimension of the first: another model needs a new encoder. A deep copy is the encoder
+    itself; a pickle keeps the settings, not the cache.
 
     >>> encoder = TextEncoder(lambda texts: [[float("tea" in text), 1.0] for text in texts])
     >>> (tea, cup), reason = encoder.encode(["green tea", "a cup"])
@@ -118,12 +113,11 @@ class TextEncoder:
         self._lock = Lock()
 
     def encode(self, texts: Sequence[str]) -> Encoded:
-        """Return the vectors of texts that are searched.
+        """Return the vectors of texts to search.
 
-        The reasons are those of ``embed``, and ``"other_dimensions"`` (than before), ``"late"`` (no answer in time) and
-        ``"busy"`` (four earlier calls still hang). The embedder gets 64 texts at a time, in their order; after a batch
-        without any vector, or when the time is up, no further one is begun. Of a text that is empty or blank no vector
-        is made, and nothing is missing.
+        Reasons are those of ``embed``, ``"other_dimensions"`` (than before), ``"late"`` (no answer in time) and
+        ``"busy"`` (four earlier calls still hang). The embedder gets 64 texts at a time, in order; no batch starts
+        after one without any vector or when the time is up. A blank text gets no vector and is no failure.
         """
         return self._encode(self._embedder, texts, share=_TEXTS_SHARE)
 
@@ -135,9 +129,8 @@ class TextEncoder:
     def calibration(self) -> tuple[float, float] | None:
         """Mean and standard deviation of the cosines of all pairs of 20 unrelated sentences, to six digits.
 
-        They are embedded at the first use; those without a vector do not count, if they are half of them at most. None
-        while the embedder fails: the next use tries again. An embedder that finds everything alike has a deviation of
-        0.0.
+        Computed at first use, from the sentences with a vector if these are at least half. None while the embedder
+        fails; the next use tries again. An embedder that finds everything alike has a deviation of 0.0.
         """
         if self._calibration is None:
             unrelated = [sentence for (sentence,) in rows("unrelated.tsv")]
@@ -178,7 +171,7 @@ class TextEncoder:
         return Encoded(tuple(vectors[key] for key in keys), reason)
 
     def _embed(self, embedder: Embedder, keys: Sequence[tuple[bool, bytes]], texts: Sequence[str]) -> Encoded:
-        """Return the vectors of a batch, and put them in the cache: it may end too late, on its own thread."""
+        """Return the vectors of a batch, and cache them: the call may end too late, on its own thread."""
         read, reason = embed(embedder, texts)
         dimensions = max((len(vector) for vector in read if vector), default=0)
         with self._lock:
@@ -201,11 +194,8 @@ class TextEncoder:
 
 
 def encoder_of(embedder: Any) -> TextEncoder | None:
-    """Return an ``Embedder`` within the usual limits; an encoder itself, and None, as they are.
-
-    An embedding model of LangChain or LlamaIndex is taken as ``ModelEmbedder`` has it.
-    """
+    """Return an embedder or a framework's model as an encoder with the usual limits; an encoder and None unchanged."""
     if embedder is None or isinstance(embedder, TextEncoder):
         return embedder
-    # Asked first, because a model of LlamaIndex can be called, with nodes.
+    # Checked first: a LlamaIndex model is callable too, but takes nodes.
     return TextEncoder(ModelEmbedder(embedder) if methods_of(embedder) else embedder)

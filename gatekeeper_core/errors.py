@@ -1,4 +1,4 @@
-r"""The one error family of the library.
+r"""The error family of the library.
 
 ::
 
@@ -26,8 +26,6 @@ class GatekeeperError(Exception):
 
 
 class _LimitError(GatekeeperError, ValueError):
-    """Something costs more than its limit allows."""
-
     _reason = ""
 
     def __init__(self, *, needed_tokens: int, available_tokens: int) -> None:
@@ -122,14 +120,14 @@ def check_type(argument: str, value: object, *kinds: type | None) -> None:
 
 
 def check_range(settings: object, *names: str, low: float, high: float = math.inf, integer: bool = False) -> None:
-    """Check attributes of a settings object, as :func:`check_number` does."""
+    """Check attributes of a settings object with :func:`check_number`."""
     for name in names:
         place = f"{type(settings).__name__}.{name}"
         check_number(place, getattr(settings, name), low=low, high=high, integer=integer)
 
 
 def check_number(name: str, value: object, *, low: float, high: float = math.inf, integer: bool = False) -> None:
-    """Check the number of an argument or a setting; error messages call it ``name``.
+    """Check the number of an argument or setting; errors call it ``name``.
 
     Raises:
         ConfigError: the number is out of range.

@@ -1,11 +1,8 @@
-"""Every event that the library reports: its name, its logger and the constant message of its records.
+"""The events that the library reports: name, logger and constant log message of each.
 
-The facts of each event are listed in ``docs/api/events.md``. A fact has one name everywhere: in a log record
-(``gatekeeper_tokens``), in an event of LangChain or LlamaIndex (``tokens``) and in an attribute of a span
-(``gatekeeper.tokens``). Facts are counts, places and fixed words: never text of a conversation, of a memory or of an
-error, and no name of a thread, a tenant or a user.
-
-:mod:`gatekeeper_core.observation` delivers them.
+``docs/api/events.md`` lists their facts. A fact has one name everywhere: in a log record (``gatekeeper_tokens``), in an
+event of LangChain or LlamaIndex (``tokens``) and in a span's attributes (``gatekeeper.tokens``). Facts are counts,
+positions and fixed words, never text of a conversation, memory or error, or the name of a thread, tenant or user.
 """
 
 from __future__ import annotations
@@ -23,10 +20,9 @@ class Event(NamedTuple):
     Attributes:
         key: dotted name, also that of its span.
         logger: logger of its records.
-        message: message of its records; ``%(name)s`` is replaced by a fact, by "?" if a stage failed before it.
+        message: message of its records; ``%(name)s`` becomes a fact, or "?" if the stage failed before it was known.
         level: the usual level of its records.
-        is_stage: whether it is work that takes time. Its record is written at the end, with the fact ``outcome``;
-            unless that is "ok", other facts may be missing.
+        is_stage: whether it takes time. Its record, at the end, has an ``outcome``; unless "ok", facts may be missing.
     """
 
     key: str

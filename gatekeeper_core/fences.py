@@ -1,14 +1,12 @@
-r"""Text of others in a fence: two marks that nothing between them can close, and that nobody can foresee.
+r"""Third-party text in a fence: two marks that nothing between them can close and nobody can predict.
 
 ::
 
     text ──what looks like the closing mark is spoilt──> body ──HMAC──> <tag-number> body </tag-number>
 
-Marks are compared as they look (:func:`spoilt`): case, compatibility forms (full-width, mathematical), characters of
-other scripts that look alike, combining marks and whatever shows nothing make no difference.
-
-The number in a fence's name is a digest of the body, so a text cannot hold the name of the fence around it: writing the
-name in changes it. The same body has the same name in every build, as a cache of a prompt's prefix needs.
+Marks are compared by look (:func:`spoilt`), ignoring case, compatibility forms (full-width, mathematical), look-alikes
+from other scripts, combining marks and invisible characters. The number in a fence's name is a digest of the body: no
+text can contain its own fence's name, and the name is the same in every build, as prompt caches need.
 """
 
 from __future__ import annotations
@@ -23,29 +21,29 @@ from gatekeeper_core.errors import ConfigError, check_str
 from gatekeeper_core.text import LazyPattern
 
 LOOKALIKES = {target: sources.encode().decode("unicode_escape") for target, sources in rows("lookalikes.tsv")}
-"""The characters of a mark, and what is read as each."""
+"""The look-alikes of each character of a mark."""
 
 BLANKS = LOOKALIKES.pop("blank")
-"""Characters that show nothing, apart from marks, separators, controls and unassigned ones."""
+"""Invisible characters other than marks, separators, controls and unassigned ones."""
 
 _TARGETS = {source: target for target, sources in LOOKALIKES.items() for source in sources}
-"""With U+10781, which Python 3.10 does not know and takes for unassigned."""
+"""Includes U+10781, which Python 3.10 treats as unassigned."""
 
 _TAG = LazyPattern("[A-Za-z][A-Za-z0-9_-]{0,63}")
 _DIGITS = 12
-"""Digits of a fence's number, 40 bits. Source: ours; unlike letters they cost the same tokens whatever they are."""
+"""Digits of a fence's number, 40 bits. Source: ours; unlike letters, they always cost the same number of tokens."""
 
 
 def fence(text: str, *, tag: str, key: bytes = b"") -> str:
     r"""Return the text between an opening and a closing mark that nothing inside it can close.
 
-    What looks like the closing mark, with any name that begins with the tag, gets a backslash before its slash; nothing
-    else changes. A text that is fenced with this tag and key already comes back as it is.
+    Anything that looks like the closing mark, with any name that begins with the tag, gets a backslash before its
+    slash; nothing else changes. A text already fenced with this tag and key comes back unchanged.
 
     Args:
-        text: the text, which the model is to read as data.
-        tag: what the name of the mark begins with: an ASCII letter, then up to 63 ASCII letters, digits, ``-``, ``_``.
-        key: a secret; with it nobody else can compute the name, even of a text that they know whole.
+        text: the text, for the model to read as data.
+        tag: start of the mark's name: an ASCII letter, then up to 63 ASCII letters, digits, ``-``, ``_``.
+        key: a secret that keeps others from computing the name, even of a text that they know in full.
 
     Raises:
         ConfigError: the tag has another form.
@@ -78,16 +76,14 @@ def _fenced(body: str, tag: str, key: bytes) -> str:
 def spoilt(
     text: str, mark: str, *, by: str, one_line: bool = False, unless: Callable[[int], bool] | None = None
 ) -> str:
-    r"""Return a text in which nothing looks like the beginning of a mark; doing it twice changes nothing more.
-
-    Linear in the length of the text.
+    r"""Return a text in which nothing looks like the start of a mark; idempotent, linear in the length of the text.
 
     Args:
         text: any text.
         mark: ``</``, ``[[`` or ``[`` and a letter, then ASCII that begins with a letter or digit.
-        by: the character that is put before the second character of what looks like the mark.
+        by: the character to insert before the second character of what looks like the mark.
         one_line: whether a line feed ends what looks like a mark.
-        unless: asked with the position of the first character: whether this one stays.
+        unless: called with the position of the first character; True leaves this one unchanged.
 
     >>> spoilt("</task> <\uff0fT\u0430sk \uff1c/t\ufe0fask", "</task", by="|")
     '<|/task> <|／Tаsk ＜|/t\ufe0fask'
@@ -95,7 +91,7 @@ def spoilt(
     pieces: list[str] = []
     done = 0
     mark_look = "".join(map(_look, mark))
-    # What looks like the first character, unless ASCII behind it tells that no mark begins here.
+    # Look-alikes of the first character, unless the ASCII after it rules out a mark.
     alike, second_char = re.escape(mark[0] + LOOKALIKES[mark[0]]), re.escape(mark[1])
     beginnings = re.compile(rf"[{alike}](?=[^!-~]|{second_char}(?:[^!-~]|[A-Za-z0-9|]))", re.IGNORECASE)
     for beginning in beginnings.finditer(text):
@@ -117,10 +113,9 @@ def spoilt(
 
 @lru_cache(maxsize=4096)
 def _look(char: str) -> str:
-    """Return what a character looks like, in lower-case ASCII where it can be said; "" for what shows nothing.
+    """Return what a character looks like, in lower-case ASCII if possible; "" if it is invisible.
 
-    Source: Unicode Technical Standard 39, "Confusable Detection": the skeleton, with compatibility decomposition, case
-    folded, and without marks.
+    Source: Unicode Technical Standard 39, "Confusable Detection": the skeleton of NFKD, case folded, without marks.
     """
     visible = (
         one

@@ -1,4 +1,4 @@
-"""Chat messages, the turns that they form, and the order rules of the providers.
+"""Chat messages, their turns, and the order rules of the providers.
 
 ::
 
@@ -6,7 +6,7 @@
               ──split_current_turn──> head · past turns · current turn
               ──validate_messages──> violations of a provider's order rules
 
-Everything here is a frozen value. A position is always the 0-based index in the list that the caller passed.
+All values are frozen. A position is always the 0-based index in the list that you passed.
 """
 
 from __future__ import annotations
@@ -41,26 +41,25 @@ MEDIA_TYPES: Mapping[str, MediaKind] = {
     **dict.fromkeys(("video", "video_url", "input_video"), "video"),
     **dict.fromkeys(("document", "file", "input_file"), "document"),
 }
-"""Types of content parts without text, in the formats of OpenAI and Anthropic."""
+"""Types of content parts without text, in OpenAI's and Anthropic's formats."""
 
 SIGNED = "signed"
-"""The mark in the metadata of a message that its provider signed: it is sent as it is or not at all."""
+"""Metadata mark of a message that its provider signed: it is sent unchanged or not at all."""
 
 FOLDED = "folded"
-"""The mark ``synthetic`` in the metadata of a summary that replaces folded messages."""
+"""Value of the metadata mark ``synthetic`` on a summary that replaces folded messages."""
 
 BESIDE_RESULTS = "beside_results"
-"""The mark of what a user said in one message with results of tools, as Anthropic and Gemini have it: it begins no
-turn."""
+"""Mark of user text that shares a message with tool results (Anthropic, Gemini): it begins no turn."""
 
 COMPACTED = "compacted"
-"""The mark of a message that holds a provider's own compaction, which replaces all messages before it."""
+"""Mark of a message with a provider's own compaction, which replaces all messages before it."""
 
 OUR_MARKS = frozenset({"synthetic", "compressed", SIGNED, BESIDE_RESULTS, COMPACTED})
-"""Marks that say what this library made of a message: a client cannot set them."""
+"""Marks that record what this library did to a message; a client cannot set them."""
 
 SIGNED_KEYS = frozenset(words("words.tsv", "keys of thinking"))
-"""Keys of thinking and signatures beside the text of a message."""
+"""Keys of thinking and signatures next to a message's text."""
 
 _TIME = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})"
@@ -100,7 +99,7 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True)
 class MediaPart:
-    """A part of a message other than text; its data stays with you.
+    """A non-text part of a message; its data stays with you.
 
     Attributes:
         kind: kind of part, such as ``image``.
@@ -139,7 +138,7 @@ class Metadata(Mapping[str, str | int]):
         return self._marks[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._marks  # the mapping's own would catch a KeyError for each message
+        return name in self._marks  # Mapping's own would catch a KeyError per message
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._marks)
@@ -169,9 +168,8 @@ class Message:
         tool_call_id: the call that a tool message answers.
         name: name of the speaker or of the tool.
         id: your own identifier; the library does not use it.
-        metadata: data that is never sent; any mapping to strings, ints and booleans, kept as a ``Metadata``.
-        created_at: when it was written, in its author's local time, with or without a time zone; lets questions ask for
-            a turn by date.
+        metadata: data that is never sent; any mapping to strings, ints and booleans, stored as ``Metadata``.
+        created_at: when it was written, in the author's local time, with or without a time zone; for questions by date.
 
     Raises:
         MessageFormatError: the role is unknown.
@@ -208,26 +206,22 @@ class Message:
 
     @property
     def text(self) -> str:
-        """The texts of all parts, joined by a line feed."""
+        """Texts of all parts, joined by line feeds."""
         if isinstance(self.content, str):
             return self.content
         return "\n".join(part.text for part in self.content if isinstance(part, TextPart))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], *, position: int | None = None, trusted: bool = False) -> Message:
-        """Return the message that a dict in OpenAI's chat format describes.
+        """Return the message in a dict of OpenAI's chat format; keys not listed here are ignored.
 
         * Roles: ``developer`` reads as ``system``, ``function`` as ``tool``.
-        * Content: text, None (reads as ``""``) or a list of parts; media and parts of an unknown type become a
-          ``MediaPart`` without their data.
-        * Calls: ``tool_calls`` and the legacy ``function_call`` (the function's name is its id). Arguments given as an
-          object become compact JSON; a missing name is "".
-        * ``metadata``: its texts, ints and booleans; marks of ours (``OUR_MARKS``) and the ``tokens`` of parts are read
-          only where ``trusted``. Thinking or a signature beside an assistant's text (``SIGNED_KEYS``) adds the mark
-          ``SIGNED``.
-        * ``created_at``: a datetime, or its text in ISO 8601 ("2024-06-03T09:30:00+02:00").
-
-        Everything else is ignored.
+        * Content: text, None (reads as ``""``) or a list of parts; media and unknown parts become a ``MediaPart``.
+        * Calls: ``tool_calls`` and the legacy ``function_call`` (its id is the function's name). Arguments given as an
+          object become compact JSON; missing ids and names are "".
+        * ``metadata``: its texts, ints and booleans; our own marks (``OUR_MARKS``), and ``tokens`` of parts, only if
+          ``trusted``. Thinking or a signature next to an assistant's text (``SIGNED_KEYS``) adds the mark ``SIGNED``.
+        * ``created_at``: a datetime, or ISO 8601 text ("2024-06-03T09:30:00+02:00").
 
         Args:
             data: the dict.
@@ -268,12 +262,12 @@ class Message:
             raise MessageFormatError(error.reason, position=position) from error.__cause__
 
     def to_dict(self, *, for_provider: bool = False) -> dict[str, Any]:
-        """Return the message in OpenAI's chat format; ``from_dict(..., trusted=True)`` gives back an equal message.
+        """Return the message in OpenAI's chat format; ``from_dict(..., trusted=True)`` restores an equal message.
 
-        A media part becomes ``{"type": kind}`` with its tokens, which marks its place and cannot be sent.
+        A media part becomes ``{"type": kind}`` with its tokens, a placeholder that cannot be sent.
 
         Args:
-            for_provider: whether to leave out ``id``, ``metadata`` and ``created_at``; providers refuse unknown fields.
+            for_provider: whether to leave out ``id``, ``metadata`` and ``created_at``; providers reject unknown fields.
 
         >>> Message("assistant", "", tool_calls=(ToolCall("c1", "now", "{}"),)).to_dict()["content"] is None
         True
@@ -305,12 +299,12 @@ class Message:
 
 
 def is_signed(data: Mapping[str, Any]) -> bool:
-    """Return whether one of ``SIGNED_KEYS`` is in a message, with a value."""
+    """Return whether a message has a value for one of ``SIGNED_KEYS``."""
     return any(data.get(key) for key in SIGNED_KEYS)
 
 
 def _read_time(value: object) -> datetime | None:
-    """Return a time, also from its text, which every version of Python reads alike; None for anything else."""
+    """Return a datetime, also from ISO 8601 text, parsed alike on every Python version; None for anything else."""
     if isinstance(value, datetime):
         return value
     match = _TIME.fullmatch(value) if isinstance(value, str) else None
@@ -327,7 +321,7 @@ def _read_time(value: object) -> datetime | None:
 
 
 def read_content(content: object, *, trusted: bool = False) -> str | tuple[Part, ...]:
-    """Return the content of a message in OpenAI's formats, as ``from_dict`` reads it: text, or a part a block."""
+    """Return the content of a message in OpenAI's formats, as ``from_dict`` reads it: text, or one part per block."""
     if content is None or isinstance(content, str):
         return content or ""
     parts: list[Part] = []
@@ -350,7 +344,6 @@ def read_content(content: object, *, trusted: bool = False) -> str | tuple[Part,
 
 
 def _read_calls(data: Mapping[str, Any]) -> Iterator[ToolCall]:
-    """Yield ``tool_calls``, and the legacy ``function_call`` as a call whose id is the name of its function."""
     calls: list[tuple[str, Any, Any]] = []
     if data.get("tool_calls") is not None:
         for index, item in enumerate(_expect(data["tool_calls"], (list, tuple), "tool_calls", "a list")):
@@ -393,17 +386,18 @@ def _check_tuple(argument: str, value: object, kinds: tuple[type, ...], wanted: 
         raise TypeError(f"{argument} must be {wanted}, got {type(value).__name__}")
 
 
-def checked_messages(messages: Iterable[Message]) -> tuple[Message, ...]:
-    """Return messages as a tuple."""
+def checked_messages(messages: Iterable[Message], *, argument: str = "messages") -> tuple[Message, ...]:
+    """Return messages as a tuple; errors call them ``argument``."""
     checked = tuple(messages)
     for position, message in enumerate(checked):
         if not isinstance(message, Message):
-            raise TypeError(f"messages[{position}] must be a Message, got {type(message).__name__}")
+            advice = ": read_messages() reads a list of dicts" if isinstance(message, Mapping) else ""
+            raise TypeError(f"{argument}[{position}] must be a Message, got {type(message).__name__}{advice}")
     return checked
 
 
 def with_text(message: Message, text: str) -> Message:
-    """Return a message with this text in the place of its first one; media parts stay in their order."""
+    """Return a message with this text in place of all its texts, at the first one; media parts keep their order."""
     content = () if isinstance(message.content, str) else message.content
     media: list[Part] = [part for part in content if isinstance(part, MediaPart)]
     if not media:
@@ -415,17 +409,17 @@ def with_text(message: Message, text: str) -> Message:
 
 
 def is_summary(message: Message) -> bool:
-    """Return whether the marks of a message make it a summary of folded ones."""
+    """Return whether a message is marked as a summary of folded ones."""
     return "synthetic" in message.metadata and message.metadata["synthetic"] == FOLDED
 
 
 def is_answer(message: Message) -> bool:
-    """Return whether a message is an answer: what an assistant says without calling a tool."""
+    """Return whether a message is an answer: from the assistant, without tool calls."""
     return message.role == "assistant" and not message.tool_calls
 
 
 def is_answered(messages: Sequence[Message]) -> bool:
-    """Return whether the newest message is an answer, system messages aside."""
+    """Return whether the newest message, system messages aside, is an answer."""
     newest = next((message for message in reversed(messages) if message.role != "system"), None)
     return newest is not None and is_answer(newest)
 
@@ -434,11 +428,10 @@ class Turn(NamedTuple):
     """A user message and everything up to the next one.
 
     Attributes:
-        messages: the messages of the turn, the first one a user message.
-        start: position of the first message in the caller's list.
+        messages: its messages, the first one a user message.
+        start: position of the first message in your list.
         stop: position after the last message.
-        preamble: assistant messages before the first user message of the conversation: scored with this turn, neither
-            sent nor counted with it.
+        preamble: assistant messages before the first user message: scored with this turn, neither sent nor counted.
     """
 
     messages: tuple[Message, ...]
@@ -448,7 +441,7 @@ class Turn(NamedTuple):
 
     @classmethod
     def of(cls, user_text: str, assistant_text: str, *, start: int = 0) -> Turn:
-        """Return the turn of a plain pair; an empty ``assistant_text`` gives a turn of one message."""
+        """Return a turn of one question and its answer; an empty ``assistant_text`` gives a turn of one message."""
         question = Message("user", check_str("user_text", user_text))
         answer = Message("assistant", check_str("assistant_text", assistant_text))
         messages = (question, answer) if assistant_text else (question,)
@@ -461,15 +454,15 @@ class Turn(NamedTuple):
 
     @property
     def user_text(self) -> str:
-        """The texts of the user messages, joined by a line feed."""
+        """Texts of the user messages, joined by line feeds."""
         return "\n".join(message.text for message in self.messages if message.role == "user")
 
     @property
     def assistant_text(self) -> str:
-        """The searchable text of the assistant and its tools, in order; non-empty texts, one per line.
+        """Searchable text of the assistant and its tools, in order; non-empty texts, one per line.
 
-        The assistant's texts (the preamble's first) without ``<think>``, the name and the argument values of each tool
-        call, and the first and the last 1,000 characters of each tool result (the whole of it up to 2,000).
+        The assistant's texts (preamble first) without ``<think>``, the name and argument values of each tool call, and
+        the first and last 1,000 characters of each tool result (all of it up to 2,000).
         """
         pieces: list[str] = []
         for message in self.preamble + self.messages:
@@ -483,14 +476,14 @@ class Turn(NamedTuple):
 
 
 def both_ends(text: str) -> tuple[str, ...]:
-    """Return the first and the last 1,000 characters of a text, or up to 2,000 as they are."""
+    """Return the first and last 1,000 characters of a text, or the whole text up to 2,000."""
     if len(text) <= 2 * _RESULT_END_CHARS:
         return (text,)
     return text[:_RESULT_END_CHARS], text[-_RESULT_END_CHARS:]
 
 
 def _argument_values(arguments: str) -> tuple[str, ...]:
-    """Return the scalar values of a JSON text in order, as written; both ends of the raw text where it is not JSON."""
+    """Return the scalar values of a JSON text in order, as written; both ends of the raw text if it is not JSON."""
     import json
 
     try:
@@ -515,12 +508,12 @@ def _argument_values(arguments: str) -> tuple[str, ...]:
 
 
 class Conversation(NamedTuple):
-    """A message list seen from its newest turn.
+    """A message list, split at its newest turn.
 
     Attributes:
         head: positions of the system messages before the first user message.
         past: the finished turns, oldest first.
-        current: the turn that the model is to answer, or None if the list holds past turns only.
+        current: the turn to answer, or None if all turns are past.
     """
 
     head: tuple[int, ...]
@@ -530,8 +523,6 @@ class Conversation(NamedTuple):
 
 def group_turns(messages: Sequence[Message]) -> tuple[Turn, ...]:
     """Return the turns of a conversation, oldest first: everything from the first user message on.
-
-    Assistant messages before that one become the ``preamble`` of the first turn.
 
     >>> messages = [Message("system", "s"), Message("user", "a"), Message("assistant", "b"), Message("user", "c")]
     >>> [(turn.start, turn.stop) for turn in group_turns(messages)]
@@ -547,7 +538,7 @@ def group_turns(messages: Sequence[Message]) -> tuple[Turn, ...]:
 
 
 def last_turns(messages: Sequence[Message], count: int) -> tuple[Turn, ...]:
-    """Return the last turns of a conversation, at most so many; the first one may lack its preamble."""
+    """Return the last ``count`` turns of a conversation, or all if fewer; the first one may lack its preamble."""
     start = len(messages)
     while start and count:
         start -= 1
@@ -557,12 +548,12 @@ def last_turns(messages: Sequence[Message], count: int) -> tuple[Turn, ...]:
 
 
 def turn_role(message: Message) -> Role:
-    """Return the role of a message in the order of turns: what a user says beside results of tools opens none."""
+    """Return the role of a message for grouping turns: user text next to tool results counts as ``tool``."""
     return "tool" if BESIDE_RESULTS in message.metadata else message.role
 
 
 def turn_starts(roles: Sequence[Role]) -> list[int]:
-    """Return where the turns of a conversation begin, ascending: at each user message."""
+    """Return the positions where turns begin, ascending: at each user message."""
     return [at for at, role in enumerate(roles) if role == "user"]
 
 
@@ -572,20 +563,19 @@ def conversation_locale(messages: Iterable[Message], question: str = "") -> Loca
 
 
 def common_beginning(before: Sequence[object], now: Sequence[object]) -> int:
-    """Return how many of the first elements two sequences have in common."""
+    """Return the length of the common prefix of two sequences."""
     pairs = enumerate(zip(before, now, strict=False))
     unlike = (at for at, (old, new) in pairs if old is not new and old != new)
     return next(unlike, min(len(before), len(now)))
 
 
 def split_current_turn(messages: Sequence[Message], *, query: str | None = None) -> Conversation:
-    """Return the head, the past turns and the current turn of a conversation.
+    """Return the head, past turns and current turn of a conversation.
 
     Args:
         messages: the conversation.
-        query: the question to be answered. The last turn is the current one if its user text contains the query, white
-            space at the ends aside; a query inside a word is not contained. Otherwise, and for a blank query, every
-            turn is past. None: the last turn is the current one.
+        query: the question to answer. The last turn is current if its user text contains the query (stripped, and not
+            inside a word). Otherwise, and for a blank query, every turn is past. None: the last turn is current.
 
     >>> messages = [Message("user", "hi"), Message("assistant", "hello")]
     >>> split_current_turn(messages, query="and now?").current is None
@@ -600,13 +590,13 @@ def split_current_turn(messages: Sequence[Message], *, query: str | None = None)
     if turns and query is not None:
         text, part = turns[-1].user_text, query.strip()
         is_current = bool(part) and part in text
-        if is_current and part != text.strip():  # with a mark at every place outside a word, so that it stays linear
+        if is_current and part != text.strip():  # marks at every position outside a word keep it linear
             is_current = _OUTSIDE_WORD.sub("\0", part) in _OUTSIDE_WORD.sub("\0", text)
     return Conversation(head, turns[:-1], turns[-1]) if is_current else Conversation(head, turns, None)
 
 
 class Violation(NamedTuple):
-    """One breach of a provider's order rules: index of the message, stable name of the rule, and details for people."""
+    """A breach of a provider's order rules: index of the message, stable name of the rule, details for people."""
 
     position: int
     rule: str
@@ -616,19 +606,17 @@ class Violation(NamedTuple):
 def validate_messages(
     messages: Sequence[Message], *, provider: Provider, open_run: bool = False
 ) -> tuple[Violation, ...]:
-    """Return where a message list breaks the order rules of a provider, by position.
+    """Return the breaches of a provider's order rules, by position.
 
     The rules are ``unanswered-tool-call``, ``orphan-tool-result`` and ``duplicate-tool-result`` (all providers),
     ``first-not-user`` (Anthropic, Gemini), ``system-not-at-head`` (Anthropic) and ``misplaced-tool-call`` (Gemini: a
-    call that follows neither a user message nor a tool result).
-
-    Calls and results meet by id, for Gemini by number. For Gemini, system messages are left out: they travel beside the
-    contents.
+    call that follows neither a user message nor a tool result). Results are matched to calls by id, for Gemini by
+    count. Gemini's system messages are ignored, because they are sent outside the contents.
 
     Args:
-        messages: the list as it is to be sent.
-        provider: whose rules.
-        open_run: calls of the last assistant message may still wait for results if only tool messages follow it.
+        messages: the list to send.
+        provider: whose rules to check.
+        open_run: whether calls of the last assistant message may wait for results if only tool messages follow it.
 
     Raises:
         ConfigError: the provider is unknown.
@@ -660,7 +648,7 @@ def validate_messages(
 def _exchange_violations(
     numbered: Sequence[tuple[int, Message]], *, by_id: bool, open_run: bool
 ) -> Iterator[Violation]:
-    """Yield where calls and results do not meet; by number: every call and every result has the same id."""
+    """Yield unmatched calls and results; without ``by_id`` all calls and results share one id."""
     calls_at, call_count, waiting = 0, 0, Counter[str | None]()
     end = [] if open_run else [(len(numbered), Message("system", ""))]
     for position, message in (*numbered, *end):
@@ -683,14 +671,14 @@ def _exchange_violations(
 
 
 def messages_digest(messages: Iterable[Message], *, after: str = "") -> str:
-    """Return the last of the digests of messages; ``after`` as for :func:`digests_of`."""
+    """Return the last digest of messages; ``after`` as for :func:`digests_of`."""
     return [*digests_of(messages, after=after)][-1]
 
 
 def digests_of(messages: Iterable[Message], *, after: str = "") -> Iterator[str]:
-    """Yield the digest before the first message, ``after`` or that of no message at all, then one for each message.
+    """Yield the digest before the first message (``after``, or that of an empty list), then one per message.
 
-    The sizes of a message's fields come before them, so that no two that differ in a field are written alike.
+    The sizes of a message's fields precede them, so that messages with different fields are never encoded alike.
     """
     from hashlib import blake2b  # here, because it is a tenth of the import of the library
 
@@ -710,5 +698,5 @@ def digests_of(messages: Iterable[Message], *, after: str = "") -> Iterator[str]
 
 
 def thread_name(value: object) -> str | None:
-    """Return the name of a thread from a text, a number or a UUID of a framework; None if it has none."""
+    """Return a thread's name from a framework's text, number or UUID; None if it has none."""
     return None if value is None else str(value) or None

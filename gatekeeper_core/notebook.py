@@ -1,4 +1,4 @@
-"""Values as small HTML tables for ``_repr_html_`` in notebooks, without script or style sheet, everything escaped."""
+"""Small HTML tables for ``_repr_html_`` in notebooks: no script, no style sheet, everything escaped."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ UNSHOWABLE = (
     "[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060\u2066-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
     "\U000e0000-\U000e007f]"
 )
-"""A pattern of what is shown as a replacement character: control, bidirectional and tag characters, lone surrogates."""
+"""A pattern of characters shown as U+FFFD: control, bidirectional and tag characters, lone surrogates."""
 
 
 def beginning(text: str) -> str:
-    r"""Return the beginning of a text on one line, with a replacement character for what cannot be shown.
+    r"""Return the beginning of a text on one line, with U+FFFD for unprintable characters.
 
     >>> beginning("one\n  two \x1b[31m"), len(beginning("x" * 500))
     ('one two \ufffd[31m', 121)
@@ -26,9 +26,7 @@ def beginning(text: str) -> str:
 
 
 def notebook_table(caption: str, headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """Return a table as HTML; of more than 100 rows the first and the last 50, and how many lie between.
-
-    Whole numbers are right-aligned with separators; of everything else the beginning is shown.
+    """Return an HTML table: of over 100 rows the first and last 50, ints right-aligned, other values cut short.
 
     >>> notebook_table("two <turns>", ["turn"], [[1234]])
     '<table><caption>two &lt;turns&gt;</caption><thead><tr><th scope="col">turn</th></tr></thead>\

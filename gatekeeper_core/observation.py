@@ -7,8 +7,8 @@
         seen.tell(facts)             ── ended ──>  each observer, then one log record with the facts
     tell(MISS, part="summary", …)    ── happened ──>  each observer, then one log record
 
-An observer sees every stage where and when it runs, so it can measure it and knows which stage is inside which: the
-core reads no clock. Facts are worked out only where somebody listens; :mod:`gatekeeper_core.events` lists the events.
+An observer is called on the thread and at the time of each stage, so it can measure stages and their nesting: the core
+reads no clock. Facts are computed only if somebody listens; :mod:`gatekeeper_core.events` lists the events.
 """
 
 from __future__ import annotations
@@ -25,28 +25,26 @@ if TYPE_CHECKING:
     from logging import Logger
 
 Ended = Callable[[Mapping[str, Any]], None]
-"""Called at the end of a stage with its facts, on the thread on which it began."""
+"""Callback for the end of a stage, with its facts; called on the thread where the stage began."""
 
 _LEVELS = {"DEBUG": 10, "INFO": 20, "WARNING": 30}  # as in `logging`, which is not imported before it is needed
 
 
 class Observer(Protocol):
-    """A listener to what the library does while it does it.
+    """A listener to the library's work.
 
-    Its methods are called on the thread that does the work, several at a time; what they raise is logged and does not
-    reach the caller.
+    Its methods run on the thread that does the work, several at a time; their errors are logged, not raised.
     """
 
     def begun(self, stage: Event, thread: str | None, /) -> Ended | None:
-        """Take note that a stage begins, and return what is to be called at its end.
+        """Handle the start of a stage, and return the callback for its end.
 
-        ``thread`` is the id of the conversation, if the stage knows it. It may tell who somebody is, so no record holds
-        it.
+        ``thread`` is the conversation's id if the stage knows it. It may identify a person, so no log record holds it.
         """
         ...
 
     def happened(self, event: Event, facts: Mapping[str, Any], /) -> None:
-        """Take note of an event, inside of the stages that have begun on this thread."""
+        """Handle an event inside the stages that have begun on this thread."""
         ...
 
 
@@ -55,7 +53,7 @@ _lock = Lock()
 
 
 def add_observer(observer: Observer) -> None:
-    """Let an observer see what every object of the library does in this process; once, however often it is added."""
+    """Report the work of every object of the library in this process to an observer; adding it twice has no effect."""
     for name in ("begun", "happened"):
         if not callable(getattr(observer, name, None)):
             raise TypeError(f"an observer has a method {name}, got {type(observer).__name__}")
@@ -66,14 +64,14 @@ def add_observer(observer: Observer) -> None:
 
 
 def remove_observer(observer: Observer) -> None:
-    """Let an observer go; it still sees the end of each stage that has begun."""
+    """Remove an observer; it still sees the end of each stage that has begun."""
     global _observers
     with _lock:
-        _observers = tuple(known for known in _observers if known is not observer)
+        _observers = tuple(other for other in _observers if other is not observer)
 
 
 def tell(event: Event, *, level: Level | None = None, log: bool = True, **facts: Any) -> None:
-    """Report that something has happened, with its facts; None: at the usual level of the event."""
+    """Report an event with its facts; ``level`` None: the event's usual level."""
     for observer in _observers:
         _guarded(observer.happened, event, facts)
     if log:
@@ -81,12 +79,12 @@ def tell(event: Event, *, level: Level | None = None, log: bool = True, **facts:
 
 
 class stage:  # noqa: N801 - a context, read as a verb
-    """The work of a stage, as a context.
+    """A stage of work, as a context manager.
 
     Args:
         event: the stage.
-        thread: id of the conversation, if it is known; for observers only.
-        log: whether there is a record.
+        thread: id of the conversation, if known; for observers only.
+        log: whether to write a log record.
 
     >>> from gatekeeper_core.events import GATE
     >>> with stage(GATE) as seen:
@@ -109,7 +107,7 @@ class stage:  # noqa: N801 - a context, read as a verb
         return self
 
     def tell(self, facts: Callable[[], Mapping[str, Any]], *, level: Level | None = None) -> None:
-        """Give the facts of the stage, reported at its end; they are worked out now, if somebody listens."""
+        """Set the facts to report at the end of the stage; they are computed now, and only if somebody listens."""
         self._level = level or self._level
         if self._ends or _observers or (self._log and _logger(self._event).isEnabledFor(_LEVELS[self._level])):
             self._facts = facts()
@@ -125,7 +123,6 @@ class stage:  # noqa: N801 - a context, read as a verb
 
 
 def _guarded(call: Callable[..., Any], *arguments: object) -> Any:
-    """Return what an observer returns; what it raises becomes a record."""
     try:
         return call(*arguments)
     except Exception as error:  # noqa: BLE001 - the caller's own observer: it may raise anything
@@ -134,7 +131,7 @@ def _guarded(call: Callable[..., Any], *arguments: object) -> Any:
 
 
 def _record(event: Event, level: Level, facts: Mapping[str, Any]) -> None:
-    """Write a log record of the caller's caller."""
+    """Write a log record for the caller's caller."""
     logger = _logger(event)
     if logger.isEnabledFor(_LEVELS[level]):
         texts = {name: f"{fact:,}" if type(fact) is int else str(fact) for name, fact in facts.items()}

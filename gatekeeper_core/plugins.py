@@ -1,13 +1,13 @@
-"""Calls of plug-ins that may hang: a memory search, an embedder, a summarizer, an extractor, a compressor of your own.
+"""Calls of plug-ins that may hang: your own memory search, embedder, summarizer, extractor or compressor.
 
-Nothing can stop a thread that hangs in foreign code. So each call runs on a daemon thread, which never holds up the end
-of the process, and one plug-in has four calls under way at most, whoever makes them::
+Nothing can stop a thread that hangs in foreign code. So each call runs on a daemon thread, which never delays process
+exit, and at most four calls of one plug-in are under way, whoever makes them::
 
     fewer than four are under way         ──> the call begins at once
     four are under way                    ──> it waits for its turn, as long as its caller waits
     four are late, or 64 more calls wait  ──> it is refused at once
 
-A plug-in that hangs never delays another one. A forked child starts without the calls of its parent.
+A hanging plug-in never delays another one. A forked child starts without the calls of its parent.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from threading import Event, Lock, Thread
 from typing import Any, Literal, NamedTuple
 
 _MAX_CALLS = 4
-"""Calls of one plug-in that are under way. Source: ours; a search of 50 ms serves 40 builds at once within 500 ms."""
+"""Calls of one plug-in under way at once. Source: ours; a search of 50 ms serves 40 builds at once within 500 ms."""
 
 _MAX_WAITING = 64
-"""Calls of one plug-in that wait for their turn. Source: ours; what waits keeps its arguments in memory."""
+"""Waiting calls of one plug-in. Source: ours; a waiting call keeps its arguments in memory."""
 
 
 class Outcome(NamedTuple):
@@ -34,7 +34,7 @@ class Outcome(NamedTuple):
     Attributes:
         status: ``done``; ``late`` (no answer in time); ``failed`` (it raised); ``busy`` (refused).
         value: the result of a call that is done.
-        reason: the type of the error of a call that failed; no message, which may hold text of the conversation.
+        reason: the error type of a failed call; never the message, which may hold text of the conversation.
     """
 
     status: Literal["done", "late", "failed", "busy"]
@@ -43,14 +43,14 @@ class Outcome(NamedTuple):
 
 
 def run_plugin(plugin: object, function: Callable[[], object], *, timeout_seconds: float) -> Outcome:
-    """Call a function of a plug-in, and return its outcome after waiting no longer than this.
+    """Call a function of a plug-in, and return its outcome after at most ``timeout_seconds``.
 
-    A late answer is dropped; a call that is late before its turn comes is never made.
+    A late answer is dropped; a call that is late before its turn is never made.
 
     Args:
-        plugin: whose call it is, by identity.
+        plugin: the plug-in that is called, by identity.
         function: called in the context of the caller.
-        timeout_seconds: 0 and less do not wait.
+        timeout_seconds: 0 or less does not wait.
 
     >>> run_plugin(abs, lambda: abs(-7), timeout_seconds=5.0)
     Outcome(status='done', value=7, reason='')
@@ -68,13 +68,13 @@ def run_plugin(plugin: object, function: Callable[[], object], *, timeout_second
 
 
 def start_plugin(plugin: object, function: Callable[[], object]) -> bool:
-    """Start a call that nobody waits for, and return False where it is refused; arguments as for :func:`run_plugin`."""
+    """Start a call that nobody waits for, and return whether it was accepted; arguments as for :func:`run_plugin`."""
     return _started(plugin, function) is not None
 
 
 @dataclass(eq=False, slots=True)
 class _Calls:
-    """The calls of one plug-in: the number under way, those of them that are late, and those that wait."""
+    """The calls of one plug-in: the number under way, the late ones among them, and the waiting ones."""
 
     under_way: int = 0
     late: set[_Call] = field(default_factory=set)
@@ -83,8 +83,6 @@ class _Calls:
 
 @dataclass(eq=False, slots=True)
 class _Call:
-    """One call, begun or not."""
-
     key: int
     calls: _Calls
     function: Callable[[], object]
@@ -93,7 +91,7 @@ class _Call:
 
 
 def _started(plugin: object, function: Callable[[], object]) -> _Call | None:
-    """Return a call that begins, or waits for its turn; None if it is refused."""
+    """Return a call that has begun or waits for its turn; None if it is refused."""
     key = id(plugin)
     with _lock:
         calls = _plugins.setdefault(key, _Calls())
@@ -114,7 +112,7 @@ def _started(plugin: object, function: Callable[[], object]) -> _Call | None:
 
 
 def _work(call: _Call) -> None:
-    """Make a call, then those of its plug-in that wait."""
+    """Make a call, then the waiting ones of its plug-in."""
     calls = call.calls
     while True:
         try:
@@ -133,7 +131,7 @@ def _work(call: _Call) -> None:
 
 
 def _reset() -> None:
-    """Begin without calls: a forked child has no thread for them, and perhaps a lock that nobody releases."""
+    """Forget all calls: a forked child has no threads for them, and perhaps a lock that nobody releases."""
     global _lock, _plugins
     _lock, _plugins = Lock(), {}
 

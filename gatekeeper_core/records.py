@@ -1,4 +1,4 @@
-"""Frozen dataclasses as JSON, and back: every field is there, with a value of its type."""
+"""Frozen dataclasses as JSON and back; every field is present, with a value of its type."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ _Value = TypeVar("_Value")
 _hints = cache(get_type_hints)
 
 UNREADABLE = (AttributeError, KeyError, RecursionError, TypeError, ValueError)
-"""Errors about stored data that is something else than what was stored."""
+"""Errors that malformed stored data can raise."""
 
 
 def to_record(value: Any, *, format_number: int) -> str:
-    """Return a dataclass as JSON in ASCII, the same bytes for equal values; :func:`from_record` gives it back."""
+    """Return a dataclass as ASCII JSON for :func:`from_record`; equal values give equal bytes."""
     return json.dumps({"format": format_number, **asdict(value)}, separators=(",", ":"), sort_keys=True)
 
 
 def from_record(kind: type[_Value], body: str, *, format_number: int) -> _Value:
-    """Return the value of a dataclass that a JSON text describes.
+    """Return the dataclass that a JSON text describes.
 
     Raises:
-        CorruptionError: the text is damaged, of another format, or holds another number of fields or other types.
-        TypeError: ``body`` is no str.
+        CorruptionError: the text is damaged, of another format, or its fields differ in number or type.
+        TypeError: ``body`` is not a str.
     """
     check_str("body", body)
     try:
@@ -40,10 +40,7 @@ def from_record(kind: type[_Value], body: str, *, format_number: int) -> _Value:
 
 
 def read_value(kind: Any, data: Any) -> Any:
-    """Return what JSON gave back as a value of a type: a tuple from a list, a dataclass from a dict of its fields.
-
-    Raises one of ``UNREADABLE`` where it is something else.
-    """
+    """Return parsed JSON as a ``kind`` (a list as a tuple, a dict as a dataclass), or raise one of ``UNREADABLE``."""
     origin, parts = get_origin(kind), get_args(kind)
     if origin is Literal and data in parts:
         return data

@@ -1,11 +1,8 @@
-r"""Scripts, words and sentences: the one place that knows how text is cut.
+r"""Scripts, words and sentences: the one module that segments text.
 
-Any string is accepted: lone surrogates, NUL, control and bidirectional characters included. Every function takes time
-linear in the length of its text.
-
-Scripts are of two kinds. A *wide* script (``WIDE`` in the data file: Han, kana, hangul, bopomofo, Thai, Lao, Khmer,
-Myanmar, Tibetan) is searched by pairs of characters, because its words are not, or not reliably, separated by spaces.
-Every other script is searched by words. Anchor extraction, trimming and truncation build on this module.
+Any string is accepted, including lone surrogates, NUL, control and bidirectional characters, in linear time. A *wide*
+script (``WIDE`` in the data file: Han, kana, hangul, bopomofo, Thai, Lao, Khmer, Myanmar, Tibetan) is searched by
+character pairs, because spaces do not reliably separate its words; every other script is searched by words.
 """
 
 from __future__ import annotations
@@ -29,10 +26,7 @@ class Span(NamedTuple):
 
 
 class LazyPattern:
-    """A regular expression that is read and compiled when it is first used; then as fast as any other.
-
-    The classes of the wide scripts and the marks are long: compiling every pattern here would be half of what an
-    import of the library costs.
+    """A regular expression compiled on first use: compiling all patterns here would take half of the library's import.
 
     >>> LazyPattern("[0-9]+").findall("a1b22")
     ['1', '22']
@@ -52,7 +46,7 @@ class LazyPattern:
     if not TYPE_CHECKING:  # a type checker knows the methods above and no others
 
         def __getattr__(self, name):
-            # Reached only until the first use: from then on the methods are found on the object itself.
+            # Reached only before the first use: afterwards the methods are attributes of the object.
             if name not in LazyPattern.__annotations__:
                 raise AttributeError(f"{type(self).__name__} has no attribute {name}")
             source = self._source() if callable(self._source) else self._source
@@ -63,7 +57,7 @@ class LazyPattern:
 
 
 def data_pattern(name: str, key: str, flags: int = 0) -> LazyPattern:
-    """Return a pattern of a data file, see :func:`gatekeeper_core.data_files.pattern`."""
+    """Return a pattern of a data file; see :func:`gatekeeper_core.data_files.pattern`."""
     return LazyPattern(partial(pattern, name, key), flags)
 
 
@@ -74,7 +68,7 @@ def _expanded(source: str) -> LazyPattern:
 # --- Scripts --------------------------------------------------------------------------------------------------------
 
 HAN = pattern("text_patterns.tsv", "HAN")
-"""The body of a character class for Han ideographs, 々 and 〇 included."""
+"""The body of a character class for Han ideographs, including 々 and 〇."""
 
 _WIDE_CHAR = _expanded("[{WIDE}]")
 _HAN_CHAR = _expanded("[{HAN}]")
@@ -83,7 +77,7 @@ _HANGUL_CHAR = _expanded("[{HANGUL}]")
 
 
 def is_wide(char: str) -> bool:
-    """Return whether a character belongs to a script that is searched by pairs of characters.
+    """Return whether a character belongs to a wide script, which is searched by character pairs.
 
     >>> is_wide("缓"), is_wide("カ"), is_wide("가"), is_wide("a"), is_wide("。")
     (True, True, True, False, False)
@@ -92,15 +86,14 @@ def is_wide(char: str) -> bool:
 
 
 def is_han(char: str) -> bool:
-    """Return whether a character is a Han ideograph (々 and 〇 included)."""
+    """Return whether a character is a Han ideograph, including 々 and 〇."""
     return _HAN_CHAR.fullmatch(char) is not None
 
 
 def locale_of(texts: Iterable[str]) -> Locale:
     """Return the language for headings and placeholders: that of the first text with a word in it.
 
-    Chinese where the beginning of the text, 2,000 characters, has as many ideographs as other words, or more, and no
-    kana; English otherwise.
+    Chinese if its first 2,000 characters have no kana and at least as many ideographs as other words; else English.
 
     >>> locale_of(["?!", "用 Redis 做缓存"]), locale_of(["What does 你好 mean?"]), locale_of(["設定は完了です"])
     ('zh', 'en', 'en')
@@ -122,11 +115,11 @@ _CLEANED = {chr(code + _FULL_WIDTH_OFFSET): chr(code) for code in range(0x21, 0x
 
 
 def clean(text: str) -> str:
-    r"""Return the text as matching sees it; the same object if there is nothing to change.
+    r"""Return the text that matching sees; the same object if nothing changes.
 
-    Format characters (zero-width, bidirectional controls, soft hyphen, byte order mark) are dropped, full-width ASCII
-    becomes ASCII, the ideographic space a space. Half-width katakana and case stay. The result is never longer than the
-    text: full compatibility normalisation (NFKC) is not used, because it lets a hostile text grow 18-fold. Idempotent.
+    Drops format characters (zero-width, bidirectional controls, soft hyphen, byte order mark), and turns full-width
+    ASCII into ASCII and the ideographic space into a space. Half-width katakana and case stay. The result is never
+    longer than the text: full compatibility normalisation (NFKC) could make a hostile text 18 times longer. Idempotent.
 
     >>> clean("ｖ１．２\u200b，Re\u00addis")
     'v1.2,Redis'
@@ -146,13 +139,13 @@ _SIGNS = r"(?:\+\+(?<=[A-Za-z]\+\+)|#(?<=[A-Za-z]#)|)"
 # Dashes belong to a flag only after white space or at the start.
 _FLAG = r"-(?<!\S-)-?"
 
-# Joiners and marks in one word at most. A longer word is cut here, because the regular expression engine keeps about
-# 100 bytes for each round, which a hostile text of dots and digits would turn into gigabytes.
+# Most joiners and marks in one word. Longer words are cut, because the regex engine keeps about 100 bytes per round:
+# gigabytes for a hostile text of dots and digits.
 _MAX_JOINS = 255
 
-# One look-ahead decides whether a word may go on, so that most words cost no more than their letters.
+# One look-ahead decides whether a word may continue, so that most words cost no more than their letters.
 _ASCII = "[A-Za-z0-9_]"
-# Written with as few mentions of WIDE as can be: each costs milliseconds to compile.
+# WIDE appears as rarely as possible: each use takes milliseconds to compile.
 _LETTER = r"[^\W{WIDE}]"
 _REST = (
     r"(?:(?![\x00-\x20\x7f!\"$()*;<=>?\[\]^`{|}~])"
@@ -160,11 +153,11 @@ _REST = (
 )
 
 WORD = _expanded(rf"(?:{_ASCII}+|{_LETTER}|{_FLAG}{_LETTER}){_LETTER}*{_REST}|[{{WIDE}}]+")
-"""One word: a run of wide characters, or a word of any other script. No groups: for ``findall`` and ``finditer``."""
+"""One word: a run of wide characters, or a word of another script. No groups, for ``findall`` and ``finditer``."""
 
 
 def word_strings(text: str) -> list[str]:
-    """Return the words of a text in order, as written; of ``clean(text)`` where invisible characters must not matter.
+    """Return the words of a text in order, as written; pass ``clean(text)`` if invisible characters must not matter.
 
     >>> word_strings("用Redis做缓存, don't use api-gateway v1.2.3 --dry-run")
     ['用', 'Redis', '做缓存', "don't", 'use', 'api-gateway', 'v1.2.3', '--dry-run']
@@ -179,7 +172,7 @@ _LINE_ENDS = "\n\r\x0b\x0c\x85\u2028\u2029"
 _STRONG = "。｡！？；‼⁇⁈⁉؟۔।॥။។"  # they end a sentence whatever follows
 _WEAK = ".．!?…"  # they end a sentence before white space, sometimes before a wide character
 _CLOSERS = ")\\]}）］｝」』】》〉〕”’"
-_TOGGLES = ('"', "**")  # the same mark opens and closes: which of the two is known by counting along the line
+_TOGGLES = ('"', "**")  # the same mark opens and closes; counting along the line shows which
 
 _CANDIDATE = LazyPattern(f'[{_LINE_ENDS}"*{_STRONG}{_WEAK}]')
 # Group 1: the marks and what can only close; the rest may also open what comes next.
@@ -194,14 +187,14 @@ _TITLES = frozenset(words("words.tsv", "abbreviated titles"))
 _ABBREVIATIONS = frozenset(words("words.tsv", "abbreviations"))
 _BEFORE_NUMBERS = frozenset(words("words.tsv", "abbreviations before numbers"))
 _MAY_END = frozenset(words("words.tsv", "abbreviations that may end"))
-_LONGEST_ABBREVIATION = 16  # characters looked at before a full stop: more than any abbreviation above
+_LONGEST_ABBREVIATION = 16  # characters to check before a full stop: more than any abbreviation above
 _LAST_WORD = LazyPattern(r"(?<![0-9A-Za-z_])[A-Za-z]+(?:\.[A-Za-z]+)*\Z")
 _ENUMERATOR = LazyPattern(
     rf"(?:\A|[{_LINE_ENDS}])[ \t>*_(]{{0,12}}(?:\d{{1,3}}(?:\.\d{{1,3}}){{0,3}}|[A-Za-z]|[ivx]{{1,4}})\Z"
 )
 _LONGEST_ENUMERATOR = 28  # one line end, 12 characters of prefix, four numbers of three digits and three dots
 
-# These patterns begin with a line end: they are searched in the text with one line end put before it.
+# These patterns begin with a line end: the text is searched with a line end prepended.
 _ROW = LazyPattern(
     rf"[{_LINE_ENDS}][ \t\u3000>]*(?:\||\#{{1,6}}[ \t]|[-*+•][ \t]|[(（]?\d{{1,3}}(?:[、）]|[.．)](?=[^\x21-\u2e7f])))"
     rf"[^{_LINE_ENDS}]*"
@@ -214,20 +207,19 @@ _URL_TAIL = ".,;:!?'*_)]}"
 
 
 def sentences(text: str) -> list[Span]:
-    """Return the spans of a text's sentences, in order, without white space at either end.
+    """Return the spans of a text's sentences, in order, without surrounding white space.
 
-    Every character that is not white space is in exactly one span. A sentence ends
+    Every character other than white space is in exactly one span. A sentence ends
 
     * at a line end (LF, CR, CRLF, VT, FF, NEL, U+2028, U+2029);
     * after 。！？；, a run of …… and the full stops of other scripts, whatever follows;
     * after ``.`` ``!`` ``?`` ``…`` before white space; after the last three also before a wide character, after ``.``
-      only between two wide characters. A run (``?!``) and the quotes and brackets that close after it belong to it.
+      only between two wide characters. A run (``?!``) and its closing quotes and brackets are included.
 
-    It never ends inside a fenced code block (one sentence with its fences; an unclosed one runs to the end), inside a
-    table row, a list item or a heading (one sentence a line), inside back-ticks on one line, a URL, a number, a
-    version, a dotted name; nor after a common abbreviation ("e.g.", "Dr.", "U.S.", "No." before a digit, an initial
-    before a capital). "etc.", "Inc." and "p.m." end a sentence unless a lower-case word or a digit follows, three dots
-    unless a lower-case word follows.
+    It never ends inside a fenced code block (one sentence with its fences; an unclosed one runs to the end), a table
+    row, list item or heading (one sentence per line), back-ticks on one line, a URL, number, version or dotted name;
+    nor after a common abbreviation ("e.g.", "Dr.", "U.S.", "No." before a digit, an initial before a capital). "etc.",
+    "Inc." and "p.m." end one unless a lower-case word or a digit follows, three dots unless a lower-case word does.
 
     Source: specification 3.5 (keep sentences, not fragments); the rules are ours.
 
@@ -251,7 +243,7 @@ def _next_visible(text: str, position: int) -> int:
 
 
 def _stops(text: str) -> Iterator[int]:
-    """Yield the positions after which a new sentence begins, ascending; the last is the length of the text."""
+    """Yield the positions where sentences end, ascending; the last is the length of the text."""
     opened: set[str] = set()
     cursor = 0
     for position in _candidates(text):
@@ -275,7 +267,7 @@ def _stops(text: str) -> Iterator[int]:
 
 
 def _candidates(text: str) -> Iterator[int]:
-    """Yield the positions where a sentence could end or a quotation could turn, outside protected spans."""
+    """Yield the positions where a sentence may end or a quotation may open or close, outside protected spans."""
     protected, index = _protected(text), 0
     for match in _CANDIDATE.finditer(text):
         position = match.start()
@@ -286,7 +278,7 @@ def _candidates(text: str) -> Iterator[int]:
 
 
 def _stop_after(text: str, run: re.Match[str], opened: set[str]) -> int | None:
-    """Return where the sentence ends that this run of marks may close, or None if it goes on."""
+    """Return the end of the sentence that this run of marks may close, or None if the sentence continues."""
     following = text[run.end() : run.end() + 1]
     if not following or following.isspace():
         return run.end() if _ends_before_space(text, run) else None
@@ -327,7 +319,7 @@ def _ends_before_space(text: str, run: re.Match[str]) -> bool:
 
 
 def _full_stop_ends(text: str, position: int, following_position: int) -> bool:
-    """Return whether a single full stop before white space ends a sentence, and not an abbreviation or "1."."""
+    """Return whether a single full stop before white space ends a sentence, not an abbreviation or "1."."""
     if _ENUMERATOR.search(text, max(0, position - _LONGEST_ENUMERATOR), position):
         return False
     match = _LAST_WORD.search(text, max(0, position - _LONGEST_ABBREVIATION), position)
@@ -347,15 +339,15 @@ def _full_stop_ends(text: str, position: int, following_position: int) -> bool:
 
 
 def _protected(text: str) -> list[Span]:
-    """Return the spans inside which no sentence ends, by start; they may overlap."""
-    found = [Span(match.start(), match.end() - 1) for match in _ROW.finditer("\n" + text)]
-    found += code_fences(text)
+    """Return the spans in which no sentence ends, by start; they may overlap."""
+    spans = [Span(match.start(), match.end() - 1) for match in _ROW.finditer("\n" + text)]
+    spans += code_fences(text)
     if "://" in text or "www." in text:
         for match in _URL.finditer(text):
-            found.append(Span(match.start(), match.start() + len(match[0].rstrip(_URL_TAIL))))
+            spans.append(Span(match.start(), match.start() + len(match[0].rstrip(_URL_TAIL))))
     # Inline code. Source: CommonMark 0.31, "Code spans", but never over a line end.
     runs = [match.span() for match in _TICKS.finditer(text)]
-    stops: dict[int, int] = {}  # by where a run of back-ticks begins: where the next one of its length and line ends
+    stops: dict[int, int] = {}  # by start of a back-tick run: end of its match on the line
     nearest: dict[int, int] = {}
     after = len(text)
     for start, stop in reversed(runs):
@@ -369,12 +361,12 @@ def _protected(text: str) -> list[Span]:
     for start, _ in runs:
         if start >= cursor and start in stops:
             cursor = stops[start]
-            found.append(Span(start, cursor))
-    return sorted(found)
+            spans.append(Span(start, cursor))
+    return sorted(spans)
 
 
 def code_fences(text: str) -> list[Span]:
-    r"""Return the fenced code blocks of a text, their fences included, in order; one that never closes goes to the end.
+    r"""Return the fenced code blocks of a text, including fences, in order; an unclosed one runs to the end.
 
     Source: CommonMark 0.31, "Fenced code blocks"; any indentation, also inside a block quotation, is accepted.
 
@@ -382,7 +374,7 @@ def code_fences(text: str) -> list[Span]:
     [Span(start=5, stop=16)]
     """
     check_str("text", text)
-    found: list[Span] = []
+    fences: list[Span] = []
     opener, start = "", 0
     for match in _FENCE.finditer("\n" + text) if "`" in text or "~~~" in text else ():
         ticks, rest = match[1], match[2]
@@ -390,9 +382,9 @@ def code_fences(text: str) -> list[Span]:
             if ticks[0] == "~" or "`" not in rest:
                 opener, start = ticks, match.start()
         elif ticks.startswith(opener) and not rest.strip():
-            found.append(Span(start, match.end() - 1))
+            fences.append(Span(start, match.end() - 1))
             opener = ""
-    return [*found, Span(start, len(text))] if opener else found
+    return [*fences, Span(start, len(text))] if opener else fences
 
 
 # --- Questions ------------------------------------------------------------------------------------------------------
@@ -412,9 +404,9 @@ _ENGLISH_OPENER = data_pattern("text_patterns.tsv", "ENGLISH_OPENER", re.IGNOREC
 def is_question(sentence: str) -> bool:
     """Return whether a sentence asks something, with or without a question mark, in Chinese, English, Japanese, Korean.
 
-    A question mark at the end decides (closing quotes, brackets and white space after it do not matter). Without one,
-    an interrogative ending (吗, 呢, ですか, 습니까), a Chinese or Korean question word, or an English question opener
-    does. A small table with guards, not a parser: a clause such as "he explained 为什么失败" counts as a question.
+    A question mark at the end decides, ignoring closing quotes, brackets and white space after it. Without one, an
+    ending (吗, 呢, ですか, 습니까), a Chinese or Korean question word, or an English question opener decides. This is a
+    small table with guards, not a parser: "he explained 为什么失败" counts as a question.
 
     Args:
         sentence: one sentence, as cut by :func:`sentences`.
@@ -440,18 +432,17 @@ def is_question(sentence: str) -> bool:
     return _NO_CHINESE_QUESTION.search(body) is None and _CHINESE_QUESTION.search(body) is not None
 
 
-# --- What a model thought aloud ---------------------------------------------------------------------------------------
+# --- Thinking of a model --------------------------------------------------------------------------------------------
 
 _THINK_OPEN, _THINK_CLOSE = "<think>", "</think>"
 
 
 def split_thinking(text: str) -> tuple[str, str]:
-    r"""Return what a reasoning model thought aloud at the start of its text, and the rest: its answer.
+    r"""Return the thinking at the start of a reasoning model's text, and the rest: its answer.
 
-    Only ``<think>`` blocks that begin the text (white space aside) are thinking; a mark further on is what the answer
-    is about. A block that is never closed, as of an answer that was cut off, takes all of the text.
+    Only ``<think>`` blocks at the start, white space aside, count; an unclosed one (a truncated answer) takes all text.
 
-    Source: the format of MiniMax-M2, DeepSeek-R1 and Qwen3 where thinking is part of the content.
+    Source: the format of MiniMax-M2, DeepSeek-R1 and Qwen3 when thinking is part of the content.
 
     >>> split_thinking("<think>\nThe port?\n</think>\n\nIt is 6380.")
     ('The port?', 'It is 6380.')

@@ -10,7 +10,7 @@ from gatekeeper_core.tokens import check_tokens
 
 
 class TokenBudgetTracker:
-    """A tracker of one token budget: how much each category took, and how much is left.
+    """A tracker of one token budget: tokens allocated by category, and tokens left.
 
     Args:
         total: tokens to allocate, at least 1.
@@ -60,7 +60,7 @@ class TokenBudgetTracker:
 
     @property
     def remaining(self) -> int:
-        """Tokens that are left."""
+        """Tokens left."""
         return self._total - self.used
 
     @property

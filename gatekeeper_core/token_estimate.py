@@ -1,12 +1,12 @@
-r"""The estimate of a model's own token count: characters by class, times weights fitted to its family of tokenizers.
+r"""An estimate of a model's own token count: characters by class, times weights fitted to its tokenizer family.
 
 ::
 
     text ──UTF-8──> lead bytes (one a character) ──count──> counts by class ──weights──> tokens
 
 A byte-level tokenizer splits text into words, groups of digits, runs of marks and white space, then merges bytes that
-often stand together. What that costs depends on how many such pieces there are, how long they are, and how well the
-tokenizer knows the script. All of it is counted on whole strings at once, in time linear in the text.
+often occur together. The cost depends on their number and length, and on how well the tokenizer knows the script. All
+is counted on whole strings at once, in linear time.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from gatekeeper_core.text import LazyPattern
 
 _HEAD, *_ROWS = rows("token_profiles.tsv")
 PROFILES = tuple(_HEAD[1:])
-"""The families of tokenizers, in the order of the columns."""
+"""Tokenizer families, in the order of the columns."""
 
 WEIGHTS: dict[str, tuple[float, ...]] = {name: tuple(map(float, figures)) for name, *figures in _ROWS}
-"""By class of ``CLASSES`` the tokens that each of it costs."""
+"""Tokens that one unit of each class of ``CLASSES`` costs, by family."""
 
 MARGINS: Mapping[str, float] = dict(zip(PROFILES, WEIGHTS.pop("margin"), strict=True))
-"""By family, how far a prompt may lie over its estimate, as a share of it."""
+"""How far a prompt may exceed its estimate, as a share of it, by family."""
 
 _COMMON_SIGNS = "".join(signs for (signs,) in rows("token_signs.tsv"))
-"""Han and Hangul that o200k has a token for, each; the others cost two or three."""
+"""Han and Hangul characters that are one token in o200k; the others cost two or three."""
 
 CLASSES = tuple(WEIGHTS)
-"""Classes of text that is not ASCII, in order: the common ones, then the scripts and rare signs."""
+"""Classes of text, in order: the common ones, then scripts and rare signs of text that is not ASCII."""
 
 _LETTER, _DIGIT, _MARK, _SPACE, _LINE_END, _UPPER, _CONSONANT, _SCRIPT = (1 << bit for bit in range(8))
 _ASCII, _CONTINUATION = bytes(range(0x80)), bytes(range(0x80, 0xC0))
@@ -45,7 +45,7 @@ _RARE_SIGNS = LazyPattern(f"[^\0-\u33ff\ua000-\uabff\ud7a4-\U0010ffff{_COMMON_SI
 
 
 def _signs_of(byte: int) -> int:
-    """Return the bits of a lead byte: one for each kind of character that it is."""
+    """Return the bits of a lead byte, one per kind of character."""
     character = chr(byte)
     if byte >= 0x80:
         return _LETTER if 0xC3 <= byte < 0xCA else _SCRIPT  # the Latin letters up to U+027F
@@ -59,10 +59,10 @@ def _signs_of(byte: int) -> int:
 
 _SIGNS = bytes(map(_signs_of, range(256)))
 _MIXABLE = bytes(byte | 0x80 if _SIGNS[byte] & _MARK and byte != ord('"') else 0 for byte in range(256))
-"""Marks that tokenizers do not merge with others; those around a quotation mark, as JSON has them, they do."""
+"""Marks that tokenizers do not merge with others; they do merge those around a quotation mark, as in JSON."""
 
 _SCRIPTS: list[tuple[bytes, tuple[str | list[bytes], ...]]] = []
-"""Lead bytes of each script in UTF-8, and what tells its parts: letters, or the first two bytes of a character."""
+"""UTF-8 lead bytes of each script, and what distinguishes its parts: letters, or a character's first two bytes."""
 
 _parts: tuple[str | list[bytes], ...] = ()
 for _, _kind, _signs in rows("token_scripts.tsv"):
@@ -75,18 +75,18 @@ for _, _kind, _signs in rows("token_scripts.tsv"):
 _FIRST_LEADS = bytes.maketrans(
     b"".join(leads for leads, _ in _SCRIPTS), b"".join(leads[:1] * len(leads) for leads, _ in _SCRIPTS)
 )
-"""All lead bytes of a script become its first one."""
+"""Maps all lead bytes of a script to its first one."""
 
 _BLOCK = 8_192
-"""Characters that are counted at once: more would leave the processor's cache, and take memory as the text is long."""
+"""Characters to count at once: more would leave the processor's cache, and memory would grow with the text."""
 
 _ONES = int.from_bytes(b"\x01" * _BLOCK, "little")
 
 
 def class_counts(text: str) -> list[int]:
-    """Return how often each of ``CLASSES`` occurs in a text, in that order; for ASCII text only the common ones.
+    """Return how often each of ``CLASSES`` occurs in a text, in order; for ASCII text only the common ones.
 
-    A run that crosses the end of a block of 8,192 characters counts as two.
+    A run that crosses a block boundary (every 8,192 characters) counts as two.
     """
     check_str("text", text)
     if len(text) > _BLOCK:
@@ -110,10 +110,10 @@ def class_counts(text: str) -> list[int]:
 
 
 def _common_counts(leads: bytes) -> list[int]:
-    """Return the counts that need no more than the lead bytes.
+    """Return the counts that need only the lead bytes.
 
-    The signs of all characters are one long number, a byte for each, the first one lowest: a shift brings each
-    character beside its neighbour, one operation asks all of them at once, and the bits that are left are counted.
+    The signs of all characters form one long integer, a byte each, the first lowest: a shift aligns neighbours, one
+    operation tests all characters, and the remaining bits are counted.
     """
     size = len(leads)
     kinds = leads.translate(_SIGNS)
@@ -122,7 +122,7 @@ def _common_counts(leads: bytes) -> list[int]:
     letters, digits, marks, spaces, line_ends, upper, consonants, script = (signs >> bit & ones for bit in range(8))
     starts = signs & ~(signs << 8)  # of the runs of each kind
     word_starts = starts & letters
-    two = letters & letters >> 8  # positions from which two letters run, and so on
+    two = letters & letters >> 8  # positions where two letters begin, and so on
     four = two & two >> 16
     eight = four & four >> 32
     tabs = leads.count(b"\t")
@@ -131,7 +131,7 @@ def _common_counts(leads: bytes) -> list[int]:
     five = consonants & consonants >> 8
     five &= five >> 16
     mixable = int.from_bytes(leads.translate(_MIXABLE), "little")
-    other = mixable ^ mixable << 8  # its lowest bit comes to say whether a character is unlike the one before
+    other = mixable ^ mixable << 8  # its lowest bit will be set if a character differs from the one before
     other |= other >> 4
     other |= other >> 2
     other |= other >> 1
@@ -147,13 +147,13 @@ def _common_counts(leads: bytes) -> list[int]:
         size - len(leads.translate(None, _RARE)),  # names, foreign words, random strings
         (five & consonants >> 32).bit_count(),  # letters that end five consonants in a row
         humps.bit_count(),  # an upper-case letter after a lower-case one
-        (humps & (humps << 16 | humps << 24)).bit_count(),  # where the one before is one or two letters back: Base64
-        (humps & (digits << 16 | digits << 24)).bit_count(),  # where a digit is: Base64 again, hardly any other text
+        (humps & (humps << 16 | humps << 24)).bit_count(),  # one or two letters after the previous one: Base64
+        (humps & (digits << 16 | digits << 24)).bit_count(),  # likewise after a digit: Base64, hardly any other text
         (upper & word_starts & lower >> 8).bit_count(),  # begins a word and is followed by a lower-case letter
         upper.bit_count(),
         digits.bit_count(),
         (starts >> 1 & digits).bit_count(),  # runs of them
-        (digits & spaces << 8).bit_count(),  # where the space is a token of its own
+        (digits & spaces << 8).bit_count(),  # after a space, which is then a token of its own
         marks.bit_count(),
         (starts >> 2 & marks).bit_count(),
         mixed.bit_count(),  # the third of three marks, each unlike the one before
@@ -164,29 +164,27 @@ def _common_counts(leads: bytes) -> list[int]:
         (starts >> 3 & spaces & spaces >> 8).bit_count(),  # runs of two and more
         leads.count(b" " * 16),
         tabs,
-        kinds.count(0) - tabs,  # the control characters are of no other kind
+        kinds.count(0) - tabs,  # control characters, which have no other kind
     ]
 
 
 @with_suggestions()
 @dataclass(frozen=True, slots=True)
 class TokenEstimator:
-    """A ``TokenCounter`` that estimates the tokens of a text for one family of tokenizers.
+    """A ``TokenCounter`` that estimates the tokens of a text for one tokenizer family.
 
     The count is the point estimate: right on average, over or under for a single text. ``margin`` is how far an
-    assembled prompt may lie above it: where a budget is enforced, that much is kept free (``budget_within``).
+    assembled prompt may exceed it; enforced budgets keep that much free (``budget_within``).
 
     Args:
-        profile: the family of tokenizers, one of ``PROFILES``.
-        margin: share of the estimate, 0..4; defaults to the profile's own, which at most 1 % of assembled prompts of
-            several kinds of text exceed.
-        factor: multiplier of the estimate, 0.1..10; can be learned from reported usage
-            (``calibration.UsageCalibrator``).
+        profile: the tokenizer family, one of ``PROFILES``.
+        margin: share of the estimate, 0..4; defaults to the profile's own, which at most 1 % of prompts exceed.
+        factor: multiplier of the estimate, 0.1..10; learned from reported usage by ``calibration.UsageCalibrator``.
 
     Raises:
         ConfigError: the profile is unknown, or a number is out of range.
 
-    Source: weights and margins ``benchmarks/fit_tokens.py``; the figures stand in ``data/token_profiles.tsv``.
+    Source: weights and margins ``benchmarks/fit_tokens.py``; the figures are in ``data/token_profiles.tsv``.
 
     >>> count = TokenEstimator("o200k")
     >>> count(""), count("hello world"), count("你好世界"), count("0f3a9c")
@@ -216,15 +214,14 @@ class TokenEstimator:
 
     @property
     def name(self) -> str:
-        """The profile, with the factor if there is one; equal names count equally."""
+        """The profile, with the factor unless it is 1; equal names count equally."""
         return self.profile if self.factor == 1 else f"{self.profile} x {self.factor!r}"
 
 
 def budget_within(counter: Callable[[str], int], budget_tokens: int) -> int:
-    """Return what the counts may come to, so that what is sent stays within a budget of the model's own tokens.
+    """Return the limit on counted tokens that keeps a prompt within a budget of the model's own tokens.
 
-    For a ``TokenEstimator`` its margin is kept free; any other counter is taken at its word. It grows by one at most
-    where the budget grows by one.
+    A ``TokenEstimator``'s margin is kept free. One more token of budget raises the limit by at most one.
 
     >>> budget_within(TokenEstimator(margin=0.25), 4000), budget_within(len, 4000)
     (3200, 4000)
@@ -233,7 +230,7 @@ def budget_within(counter: Callable[[str], int], budget_tokens: int) -> int:
 
 
 def budget_for(counter: Callable[[str], int], tokens: int) -> int:
-    """Return the smallest budget in which so many counted tokens have room: ``budget_within`` the other way round.
+    """Return the smallest budget with room for this many counted tokens: the inverse of ``budget_within``.
 
     >>> budget_for(TokenEstimator(margin=0.25), 3200), budget_for(len, 4000)
     (4000, 4000)

@@ -1,7 +1,6 @@
-"""Token counts: the specification's estimate, counters, and what a message costs.
+"""Token counts: the specification's estimate, counters, and the cost of a message.
 
-Any function from text to a whole number fits ``TokenCounter``; without one, ``TokenEstimator()`` counts. How much of a
-budget is kept free because counts are estimates: ``token_estimate.budget_within``.
+Any function from text to an int of at least 0 is a ``TokenCounter``; ``TokenEstimator()`` is the default.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ MEDIA_TOKENS: Mapping[MediaKind, int] = {
     "document": 2_580,
     "other": 765,
 }
-"""Estimated tokens of a part that is no text, by kind; its real size is unknown here.
+"""Estimated tokens of a non-text part, by kind; its real size is unknown here.
 
 Source: image: OpenAI's vision guide, 1024 x 1024 in high detail, 85 + 4 * 170. Audio and video: Gemini's token guide,
 32 and 263 tokens per second, for one minute. Document: Gemini's document guide, 258 tokens per page, for ten pages. The
-lengths, and an unknown part as dear as an image, are ours.
+lengths, and the cost of an image for an unknown part, are ours.
 """
 
 
@@ -60,12 +59,10 @@ def estimate_text_tokens(text: str) -> int:
 _DEFAULT_COUNTER = TokenEstimator()
 
 _MAX_TEXTS = 16_384
-"""Texts whose counts by a counter of the caller's are kept. Source: ours; 2 MB."""
+"""Cached counts of a caller's counter. Source: ours; 2 MB."""
 
 
 class _ForeignCounter:
-    """A counter of the caller's: every result is checked, and the texts counted last are known by their digest."""
-
     __slots__ = ("_counter", "_seen")
 
     def __init__(self, counter: TokenCounter) -> None:
@@ -88,8 +85,8 @@ class _ForeignCounter:
 def checked_counter(counter: TokenCounter | None) -> TokenCounter:
     """Return the counter to use: ``TokenEstimator()`` for None, else ``counter`` with its results checked and cached.
 
-    It raises ``ConfigError`` when ``counter`` gives anything but an int of at least 0. The counts of 16,384 texts are
-    kept, by digest. Our own estimates and a counter that is checked already come back as they are.
+    It raises ``ConfigError`` if ``counter`` returns anything but an int of at least 0. It caches the counts of 16,384
+    texts by digest. Our own estimates and an already checked counter come back unchanged.
 
     >>> checked_counter(None) == TokenEstimator(), checked_counter(len)("abc")
     (True, 3)
@@ -117,18 +114,17 @@ def describe_counter(counter: TokenCounter) -> dict[str, Any]:
 
 
 def count_message(message: Message, *, token_counter: TokenCounter | None = None) -> int:
-    """Return the cost of a message in tokens, as :func:`count_messages` has it."""
+    """Return the cost of a message in tokens; see :func:`count_messages`."""
     return count_messages((message,), token_counter=token_counter)
 
 
 def count_messages(
     messages: Iterable[Message], *, token_counter: TokenCounter | None = None, per_message_tokens: int = 0
 ) -> int:
-    """Return the cost of messages in tokens, as used everywhere in this library.
+    """Return the cost of messages in tokens, as used throughout the library.
 
-    The cost is the sum over their texts, each counted separately and once: content (each text part), name and arguments
-    of each tool call, and the ``name`` field; then the ``tokens`` of each media part (by default ``MEDIA_TOKENS``), and
-    ``per_message_tokens``. An empty text costs nothing. Roles and ids are not counted.
+    The cost is that of each non-empty text (text parts, names and arguments of tool calls, ``name``), the ``tokens`` of
+    media parts (default: ``MEDIA_TOKENS``) and ``per_message_tokens``. Roles and ids are free.
 
     Args:
         messages: the messages.
@@ -136,7 +132,7 @@ def count_messages(
         per_message_tokens: tokens that the provider adds to every message, at least 0.
 
     Raises:
-        ConfigError: ``per_message_tokens`` is negative, or the counter returned no int of at least 0.
+        ConfigError: ``per_message_tokens`` is negative, or the counter returned anything but an int of at least 0.
 
     Source: specification 003-31 (the sum over texts; no overhead by default). Texts of parts and tool calls: ours.
 

@@ -1,7 +1,4 @@
-"""Texts cut to a token budget, never inside a character as people see it.
-
-The count of what is left is at most the budget, for any counter; the counter is called O(log n) times.
-"""
+"""Texts cut to a token budget, never inside a user-perceived character; a cut calls the counter O(log n) times."""
 
 from __future__ import annotations
 
@@ -19,18 +16,18 @@ def truncate_to_tokens(
 ) -> str:
     """Return the longest prefix of a text that the counter puts within the budget; the whole text if it fits.
 
-    The count of the result is at most ``budget_tokens``, for any counter that gives ``""`` no more than that; it is the
-    longest for counters that never count a longer prefix lower. The cut never falls inside a surrogate pair, a letter
-    with its combining marks, a joined emoji, a flag, a hangul syllable in letters or a CR LF pair.
+    The count of the result is at most ``budget_tokens``, for any counter that gives ``""`` no more than that; the
+    result is longest for counters that never count a longer prefix lower. It never splits a surrogate pair, a letter
+    with combining marks, a joined emoji, a flag, a hangul syllable in letters or a CR LF pair.
 
     Args:
         text: the text; lone surrogates pass through.
-        budget_tokens: at least 0; 0 gives ``""``, also where the counter counts a short text as 0.
+        budget_tokens: at least 0; 0 gives ``""``, even if the counter counts a short text as 0.
         token_counter: counts a text; None: ``TokenEstimator()``.
-        marker: ends a cut text, inside the budget; left out when it does not fit alone.
+        marker: ends a cut text, inside the budget; dropped if it does not fit alone.
 
     Raises:
-        ConfigError: the budget is negative, or the counter returned no int of at least 0.
+        ConfigError: the budget is negative, or the counter returned anything but an int of at least 0.
 
     Source: specification 001, ``truncateToTokens``.
 
@@ -60,14 +57,12 @@ def truncate_middle(
 ) -> str:
     """Return a text without its middle, so that the counter puts it within the budget; the whole text if it fits.
 
-    Two thirds of what stays are the beginning, one third the end: the end of a tool's output tells how it went. The cut
-    falls inside no character; other arguments and errors are those of :func:`truncate_to_tokens`.
+    The beginning takes two thirds of the result, the end one third, because the end of a tool's output shows how it
+    went. No character is split; other arguments and errors as in :func:`truncate_to_tokens`. ``marker`` joins the two
+    parts, with the number of omitted UTF-8 bytes for ``{omitted}``. If it does not fit alone, only the beginning stays,
+    without a marker. A cut that meets the same marker of an earlier cut replaces it and adds up the bytes.
 
-    ``marker`` joins the two parts, with the omitted bytes of UTF-8 for ``{omitted}``. Where it does not fit
-    alone, the beginning alone is left, without a marker. A cut that falls on the same marker of an earlier one
-    takes its place and adds up the bytes.
-
-    Source: specification 002-29 (head and tail, the omitted bytes said); the shares are ours.
+    Source: specification 002-29 (head and tail, omitted bytes reported); the shares are ours.
 
     >>> truncate_middle("error: " + "x" * 100 + " exit 1", 28, token_counter=len)
     'error: xxxxxxxx…[92]… exit 1'
@@ -94,7 +89,7 @@ def truncate_middle(
 
 
 def _largest_fitting(fits: Callable[[int], bool], failing: int, step: int) -> int:
-    """Return the largest size below ``failing`` that fits; sizes grow first, by ``step``: long texts are dear."""
+    """Return the largest size below ``failing`` that fits; sizes grow from ``step``, as long texts cost more."""
     fitting = 0
     while failing - fitting > 1:
         middle = min(2 * fitting + step + 1, (fitting + failing) // 2)
@@ -112,8 +107,8 @@ def _check(text: str, budget_tokens: int, token_counter: TokenCounter | None, ma
     return checked_counter(token_counter)
 
 
-# What extends the character before it although it is no mark: joiners, halfwidth voicing marks, Thai and Lao AM, skin
-# tones, tags.
+# Extend the previous character without being marks: joiners, halfwidth voicing marks, Thai and Lao AM, skin tones,
+# tags.
 _EXTENDERS = LazyPattern("[\u200c\u200d\uff9e\uff9f\u0e33\u0eb3\U0001f3fb-\U0001f3ff\U000e0020-\U000e007f]")
 _HANGUL = "\u1100-\u11ff\ua960-\ua97c\uac00-\ud7a3\ud7b0-\ud7fb"
 _REGIONAL = "".join(map(chr, range(0x1F1E6, 0x1F200)))
@@ -128,7 +123,7 @@ _INSEPARABLE_PAIR = LazyPattern(
 
 
 def _safe_cut(text: str, stop: int) -> int:
-    """Return the last place up to ``stop`` that splits no character as people see it; linear in the steps back.
+    """Return the last position up to ``stop`` that splits no user-perceived character; linear in the steps back.
 
     Source: Unicode Standard Annex 29, rules GB3 to GB13, simplified towards not cutting (never after a joiner).
     """
@@ -137,7 +132,7 @@ def _safe_cut(text: str, stop: int) -> int:
         if after.isascii() and after != "\n" and text[stop - 1] != "\u200d":
             break
         is_extender = unicodedata.category(after).startswith("M") or _EXTENDERS.match(after)
-        # Two regional indicators make a flag: inside one after an odd number of them.
+        # Two regional indicators make a flag: an odd number before the cut means inside one.
         flags_at = len(text[:stop].rstrip(_REGIONAL)) if after in _REGIONAL else stop
         is_in_flag = (stop - flags_at) % 2 == 1
         if not (is_extender or is_in_flag or _INSEPARABLE_PAIR.match(text, stop - 1, stop + 1)):

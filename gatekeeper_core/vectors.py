@@ -1,4 +1,4 @@
-"""Vectors of length 1, so that a dot product is the cosine: 32-bit floats as stores keep them, or packed in bytes."""
+"""Unit vectors, so that a dot product is the cosine: 32-bit floats as in stores, or packed in bytes."""
 
 from __future__ import annotations
 
@@ -14,20 +14,18 @@ if sys.version_info >= (3, 12):
 else:
 
     def sumprod(first: array[int], second: array[int], /) -> int:
-        """Return the sum of the products of two arrays of one length."""
+        """Return the sum of the products of two arrays of equal length."""
         return sum(map(mul, first, second))
 
 
 MAX_DIMENSIONS = 16_384
-"""Numbers of one embedding at most. Source: ours; models give 256 to 4,096."""
+"""Most numbers of one embedding. Source: ours; models give 256 to 4,096."""
 
 _LARGEST_PRODUCT = 1.001
 
 
 def unit_vector(numbers: Iterable[float]) -> array[float] | None:
-    """Return numbers as a vector of length 1, or None if no direction can be read from them.
-
-    That is so where there are none, too many, one that is no finite number, or only zeros.
+    """Return numbers as a vector of length 1; None if they are none, too many, not all finite numbers, or all zero.
 
     >>> unit_vector([3.0, 4.0])
     array('f', [0.6000000238418579, 0.800000011920929])
@@ -51,10 +49,9 @@ def unit_vector(numbers: Iterable[float]) -> array[float] | None:
 
 
 def cosine(first: array[float], second: array[float]) -> float:
-    """Return the cosine of two vectors of length 1, 0.0 to 1.0: what points apart or differs in dimension is 0.0.
+    """Return the cosine of two unit vectors, 0.0 to 1.0, to six digits; 0.0 if it is negative or the dimensions differ.
 
-    Rounded to six digits. Source: specification 004, long-term memory (cosine similarity); a negative cosine says no
-    more than "unrelated" here.
+    Source: specification 004, long-term memory (cosine similarity); a negative cosine means just "unrelated" here.
 
     >>> from array import array
     >>> cosine(array("f", [0.6, 0.8]), array("f", [0.8, 0.6])), cosine(array("f", [1.0]), array("f", [-1.0]))
@@ -63,18 +60,18 @@ def cosine(first: array[float], second: array[float]) -> float:
     if len(first) != len(second):
         return 0.0
     product = 0.0
-    for number, other in zip(first, second, strict=True):  # `sum` adds otherwise from Python 3.12 on
+    for number, other in zip(first, second, strict=True):  # `sum` rounds differently from Python 3.12 on
         product += number * other
-    if not 0.0 < product < _LARGEST_PRODUCT:  # also what a damaged store gave back, with NaN or of another length
+    if not 0.0 < product < _LARGEST_PRODUCT:  # also a vector from a damaged store, with NaN or of another length
         return 0.0
     return round(min(1.0, product), 6)
 
 
 class PackedVector(NamedTuple):
-    """A vector of length 1 in a byte for each number.
+    """A unit vector with one byte per number.
 
     Attributes:
-        numbers: -127 to 127, the largest of them in magnitude 127; an ``array("b")``.
+        numbers: -127 to 127, the largest in magnitude 127; an ``array("b")``.
         scale: ``numbers`` times this is the vector.
     """
 
@@ -83,10 +80,10 @@ class PackedVector(NamedTuple):
 
 
 def packed(vector: Sequence[float]) -> PackedVector:
-    """Return a vector as bytes: scaled so that its largest magnitude is 127, and rounded.
+    """Return a vector packed in bytes: scaled to a largest magnitude of 127, and rounded.
 
     Args:
-        vector: finite numbers, not all of them 0.
+        vector: finite numbers, not all 0.
 
     >>> packed([0.6, -0.8])
     PackedVector(numbers=array('b', [95, -127]), scale=0.006305165226339933)
@@ -97,9 +94,7 @@ def packed(vector: Sequence[float]) -> PackedVector:
 
 
 def dot(first: PackedVector, second: PackedVector) -> float:
-    """Return the cosine of two vectors, -1.0 to 1.0, rounded to six digits; 0.0 where they differ in dimension.
-
-    The sum of products is one of whole numbers: the same on every machine.
+    """Return the cosine of two vectors, -1.0 to 1.0, to six digits, equal on every machine; 0.0 if dimensions differ.
 
     >>> dot(packed([0.6, 0.8]), packed([0.8, 0.6])), dot(packed([1.0, 0.0]), packed([-1.0, 0.0]))
     (0.959291, -1.0)

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 from functools import partial
 
 import pytest
 
 from benchmarks import doubling
 from benchmarks.doubling import Case
+from gatekeeper_core import GatekeeperError
 
 
 def work(power: int, rng: random.Random, size: int) -> partial[object]:
     del rng
     return partial(sum, range((size // 10) ** power))
+
+
+def test_every_public_function_reads_or_refuses_a_short_input_of_each_kind() -> None:
+    for case in doubling.cases():
+        with suppress(GatekeeperError, ValueError):
+            case.make(random.Random(1), 40)()
 
 
 def test_a_quadratic_function_is_told_from_a_linear_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Everything around the selection: the history of a thread, what is kept of it, and the prompt.
+"""Everything around the selection: the history of a thread, its records, and the prompt.
 
 Each room imports only rooms below it::
 

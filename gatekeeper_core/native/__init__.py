@@ -1,1 +1,1 @@
-"""Message lists in the providers' own formats: read as messages, given back as they came."""
+"""Message lists in the providers' own formats: read as messages, returned in the original form."""

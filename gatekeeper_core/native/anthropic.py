@@ -1,4 +1,4 @@
-"""Anthropic's messages: content blocks; the results of tools stand in a message of the user's role.
+"""Anthropic's messages: lists of content blocks; tool results are in messages with the user role.
 
 ::
 

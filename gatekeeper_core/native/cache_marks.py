@@ -1,6 +1,6 @@
 """The marks of Anthropic's prompt cache in content blocks: ``"cache_control": {"type": "ephemeral"}``.
 
-A prompt is cached up to a mark. A block may carry one unless it is thinking, a call, or text without letters.
+A prompt is cached up to a mark. Any block can have one except thinking, calls and blank text.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from gatekeeper_core.native.items import blocks_in, kind_of
 EPHEMERAL: Mapping[str, str] = {"type": "ephemeral"}
 
 MARKS_AT_MOST = 4
-"""Marks that one request may have, those on system message and tools included. Source: Anthropic, "Prompt caching"."""
+"""Most marks in a request, including those on system message and tools. Source: Anthropic, "Prompt caching"."""
 
 _CARRIERS = frozenset({"compaction", "document", "image", "search_result", "text", "tool_result"})
 # Calls may carry a mark as well, but LangChain rewrites them without it.
 
 
 def marks_in(content: object) -> Iterator[Any]:
-    """Yield the marks in some content, those inside of results included."""
+    """Yield the marks in some content, including those inside results."""
     for block in content if isinstance(content, (list, tuple)) else ():
         if isinstance(block, Mapping):
             if block.get("cache_control"):
@@ -29,7 +29,7 @@ def marks_in(content: object) -> Iterator[Any]:
 
 
 def mark_before(contents: Iterable[object]) -> dict[str, Any]:
-    """Return a mark for the prompt before some contents, like their first: longer caching comes first.
+    """Return a mark for the prompt before some contents, equal to their first: longer caching must come first.
 
     >>> mark_before(["Port?", [{"type": "text", "text": "6380", "cache_control": {"type": "ephemeral", "ttl": "1h"}}]])
     {'type': 'ephemeral', 'ttl': '1h'}
@@ -40,16 +40,15 @@ def mark_before(contents: Iterable[object]) -> dict[str, Any]:
 def marked_contents(
     contents: Sequence[object], places: Iterable[int], *, room: int, behind: Sequence[object] = ()
 ) -> dict[int, list[Any]]:
-    """Return the contents that get a mark, by place; nothing that is given is changed.
+    """Return the contents that get a mark, by place; the input is not changed.
 
-    A mark goes on the last block up to its place that may carry one: in the message there, else in one before it. A
-    mark that is there already stays.
+    A mark goes on the last block that can have one, in that message or an earlier one. An existing mark stays.
 
     Args:
-        contents: of the messages that are sent, in order: texts or lists of blocks; None takes no mark.
-        places: of the messages behind which a mark is wanted, the most important first.
-        room: how many marks may be added.
-        behind: contents that follow, and get none.
+        contents: of the messages to send, in order: texts or lists of blocks; None takes no mark.
+        places: of the messages to end with a mark, the most important first.
+        room: number of marks that may be added.
+        behind: contents that follow, and get no mark.
 
     >>> marked_contents(["Port 6380.", "Noted."], [1], room=1)
     {1: [{'type': 'text', 'text': 'Noted.', 'cache_control': {'type': 'ephemeral'}}]}

@@ -1,4 +1,4 @@
-"""Calls of tools as frameworks store them: dicts or objects, in the form of whatever package wrote them."""
+"""Tool calls as frameworks store them: dicts or objects, in the form of whatever package wrote them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ARGUMENTS = ("args", "arguments", "tool_kwargs", "input")
 
 
 def compact_json(value: object) -> str:
-    """Return a value as JSON without spaces; what JSON cannot hold is written as text, endless values shortened.
+    """Return a value as JSON without spaces; values that JSON cannot hold become text, endless ones shortened.
 
     >>> compact_json({"city": "苏黎世", "kinds": {1}})
     '{"city":"苏黎世","kinds":"{1}"}'
@@ -27,7 +27,7 @@ def compact_json(value: object) -> str:
 
 
 def read_call(item: object) -> ToolCall:
-    """Return a call, with "" for what is missing.
+    """Return a call, with "" for missing fields.
 
     >>> read_call({"id": "c1", "function": {"name": "now", "arguments": "{}"}})
     ToolCall(id='c1', name='now', arguments='{}')
@@ -43,6 +43,6 @@ def read_call(item: object) -> ToolCall:
 
 
 def _first(item: Any, *names: str) -> Any:
-    """Return the first of these keys or attributes with a value, "" without one."""
+    """Return the first of these keys or attributes with a value, else ""."""
     values = (item.get(name) if isinstance(item, Mapping) else getattr(item, name, None) for name in names)
     return next((value for value in values if value is not None and value != ""), "")

@@ -1,6 +1,6 @@
 """Gemini's contents: ``parts`` under the roles user and model; calls and responses often have no ids.
 
-A response answers the first call of its name that waits; the ids that are missing are made from positions.
+A response answers the first waiting call of its name; missing ids are made from positions.
 """
 
 from __future__ import annotations
@@ -26,12 +26,11 @@ from gatekeeper_core.native.items import (
 )
 
 _TEXT_KEYS = ("result", "output", "error")
-"""Where a response of one text has it. Source: Gemini's guide to function calling: "output" and "error", and "result"
-in its examples."""
+"""Keys of a response's text. Source: Gemini's guide to function calling: "output", "error"; its examples: "result"."""
 
 
 def _get(block: Item, name: str) -> Any:
-    """Return a field by its name in JSON, or as Python writes it (``function_call`` for ``functionCall``)."""
+    """Return a field by its JSON name or its Python spelling (``function_call`` for ``functionCall``)."""
     if name in block:
         return block[name]
     return block.get("".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name))
@@ -80,7 +79,7 @@ class _Gemini(Format):
                 parts.append(block)
             elif user is not None and user.sent is not None:
                 parts.append({**block, "text": user.sent.text})
-                user = None  # what is cut has one text
+                user = None  # a cut message has one text
         return {**item, "parts": parts}
 
     def plain(self, message: Message) -> dict[str, Any]:
@@ -88,7 +87,7 @@ class _Gemini(Format):
 
 
 def _blocks(parts: Any) -> list[Any]:
-    """Return parts as a list of objects; Google's library takes one part, and a text for one, too."""
+    """Return parts as a list of objects; Google's library also accepts a single part, and a str for a part."""
     several = [parts] if isinstance(parts, (str, Mapping)) else parts
     return [{"text": part} if isinstance(part, str) else part for part in several]
 
@@ -131,7 +130,7 @@ def _user(blocks: Sequence[Item], at: int, waiting: list[ToolCall], role: str) -
 
 
 def _text_key(value: Any) -> str | None:
-    """Return the one key of a response that holds one text."""
+    """Return the key of the text if a response holds nothing else."""
     if isinstance(value, Mapping) and len(value) == 1:
         return next((key for key in _TEXT_KEYS if isinstance(value.get(key), str)), None)
     return None

@@ -1,4 +1,4 @@
-"""The size of an image, from the beginning of its file, and what providers charge for it."""
+"""Image sizes, read from the beginning of a file, and what providers charge for them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _JPEG_SIZES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 
 
 def image_size(head: bytes) -> tuple[int, int] | None:
-    """Return width and height in pixels of a PNG, GIF, JPEG or WebP file by its first bytes; None where they tell none.
+    """Return width and height in pixels of a PNG, GIF, JPEG or WebP file from its first bytes; None if they show none.
 
     Source: the formats' specifications (PNG IHDR, GIF89a screen descriptor, JPEG start of frame, WebP container).
 
@@ -39,10 +39,9 @@ def image_size(head: bytes) -> tuple[int, int] | None:
 
 
 def anthropic_tokens(width: int, height: int) -> int:
-    """Return what Anthropic counts for an image.
+    """Return the tokens that Anthropic counts for an image.
 
-    Source: Anthropic's vision guide: width * height / 750 after scaling the longer edge to 1,568 and the whole to about
-    1,600 tokens.
+    Source: Anthropic's vision guide: width * height / 750 after scaling the longer edge to 1,568, and to 1,600 tokens.
 
     >>> anthropic_tokens(1000, 1000), anthropic_tokens(8000, 8000)
     (1334, 1600)
@@ -52,10 +51,9 @@ def anthropic_tokens(width: int, height: int) -> int:
 
 
 def openai_tokens(width: int, height: int) -> int:
-    """Return what OpenAI counts for an image in high detail.
+    """Return the tokens that OpenAI counts for an image in high detail.
 
-    Source: OpenAI's vision guide: 85, and 170 for each tile of 512 pixels, after scaling into 2,048 and the shorter
-    edge to 768.
+    Source: OpenAI's vision guide: 85 + 170 per tile of 512 pixels after scaling into 2,048 and the shorter edge to 768.
 
     >>> openai_tokens(1024, 1024), openai_tokens(2048, 4096)
     (765, 1105)
@@ -66,7 +64,7 @@ def openai_tokens(width: int, height: int) -> int:
 
 
 def gemini_tokens(width: int, height: int) -> int:
-    """Return what Gemini counts for an image.
+    """Return the tokens that Gemini counts for an image.
 
     Source: Gemini's token guide: 258 up to 384 pixels in both directions, else 258 for each tile of 768.
 

@@ -1,4 +1,4 @@
-"""Shared parts of the readers of all formats: messages with their source items, parts, arguments, errors."""
+"""Shared parts of all format readers: messages with their source items, parts, arguments, errors."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from gatekeeper_core.messages import (
 from gatekeeper_core.native.images import image_size
 
 Item = Mapping[str, Any]
-"""One element of the caller's list."""
+"""One element of your list."""
 
 _DATA_URL = re.compile(r"data:[\w.+-]+/[\w.+-]+;base64,")
 _TEXT_KINDS = frozenset({"text", "input_text", "output_text", "summary_text", "reasoning_text"})
 
 
 class Read(NamedTuple):
-    """A message with where it was read.
+    """A message and the items it was read from.
 
     Attributes:
         message: the message.
         start: position of its first item.
-        stop: position after its last item. Several messages may come from one item, and one from several items.
+        stop: position after its last item. One item can give several messages, and several items one.
     """
 
     message: Message
@@ -46,17 +46,17 @@ class Read(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """A message of an item as it was read, and as it is to be sent; None: it is not sent."""
+    """A message of an item as read, and as it will be sent (None: not sent)."""
 
     read: Message
     sent: Message | None
 
 
 class Format(ABC):
-    """A format of message lists: of items with ``role`` and ``content`` where a subclass does not say otherwise."""
+    """A format of message lists: items with ``role`` and ``content`` unless a subclass overrides that."""
 
     name: str
-    """The format as errors call it."""
+    """The name of the format in errors."""
 
     @abstractmethod
     def signs(self, item: Item) -> str | None:
@@ -71,7 +71,7 @@ class Format(ABC):
         raise NotImplementedError
 
     def rewrite(self, item: Item, sent: Sequence[Sent]) -> dict[str, Any]:
-        """Return an item with what is sent of its messages, for one that is not sent as it came."""
+        """Return an item rewritten with what is sent of its messages; not called for an item sent unchanged."""
         return rewritten(item, "content", sent[0].sent)
 
     def plain(self, message: Message) -> dict[str, Any]:
@@ -80,20 +80,20 @@ class Format(ABC):
 
 
 def kind_of(block: object) -> str:
-    """Return the type that a block or an item tells, "" if it tells none."""
+    """Return the type of a block or item, "" if it has none."""
     kind = block.get("type") if isinstance(block, Mapping) else None
     return kind if isinstance(kind, str) else ""
 
 
 def is_compaction(block: object) -> bool:
-    """Return whether a block or an item is a provider's own compaction that did not fail: it replaces all before it."""
+    """Return whether a block or item is a provider's successful compaction, which replaces everything before it."""
     if not isinstance(block, Mapping) or kind_of(block) not in ("compaction", "compaction_summary"):
         return False
     return block.get("content", block.get("encrypted_content", "")) is not None
 
 
 def blocks_in(content: object) -> list[Any]:
-    """Return content as blocks, each text as one; none for what is neither a text nor a list."""
+    """Return content as blocks, each text as one; [] if it is neither a text nor a list."""
     listed = [content] if isinstance(content, str) else content if isinstance(content, (list, tuple)) else ()
     return [{"type": "text", "text": block} if isinstance(block, str) else block for block in listed]
 
@@ -104,10 +104,10 @@ def refuse(reason: str, position: int) -> MessageFormatError:
 
 
 def text_of(block: Item, key: str, position: int) -> str:
-    """Return a text that a block must have.
+    """Return a required text of a block.
 
     Raises:
-        MessageFormatError: it is missing or no text.
+        MessageFormatError: it is missing or not a str.
     """
     value = block.get(key)
     if isinstance(value, str):
@@ -117,7 +117,7 @@ def text_of(block: Item, key: str, position: int) -> str:
 
 
 def arguments_json(value: object, position: int) -> str:
-    """Return the arguments of a call as compact JSON; a text comes back as it is.
+    """Return the arguments of a call as compact JSON; a str comes back unchanged.
 
     Raises:
         MessageFormatError: JSON cannot hold them.
@@ -131,9 +131,9 @@ def arguments_json(value: object, position: int) -> str:
 
 
 def opaque(block: Item) -> MediaPart:
-    """Return the part for a block whose content is the provider's own: it is counted, never searched or cut.
+    """Return the part for a block in a provider's private form: it is counted, never searched or cut.
 
-    Source: ours, a token for four bytes of its values in UTF-8.
+    Source: ours, one token for four bytes of its values in UTF-8.
     """
     size, rest = 0, [block]
     while rest:
@@ -148,10 +148,10 @@ def opaque(block: Item) -> MediaPart:
 
 
 def image(data: object, tokens_of: Callable[[int, int], int]) -> MediaPart:
-    """Return the part for an image; where its data is at hand, its size gives its tokens.
+    """Return the part for an image, with the tokens for its size if its data is at hand.
 
     Args:
-        data: base64, a data URL, bytes, or anything else where there is no data.
+        data: base64, a data URL, bytes, or anything else if there is no data.
         tokens_of: returns the tokens of an image by width and height in pixels.
     """
     head = b""
@@ -167,19 +167,19 @@ def image(data: object, tokens_of: Callable[[int, int], int]) -> MediaPart:
 
 
 def content_of(parts: Sequence[Part]) -> str | tuple[Part, ...]:
-    """Return the content of a message: one text alone as it is, none as ""."""
+    """Return the content of a message: a single text as a str, no parts as ""."""
     if len(parts) == 1 and isinstance(parts[0], TextPart):
         return parts[0].text
     return tuple(parts) or ""
 
 
 def signed(message: Message, *, compacted: bool = False) -> Message:
-    """Return a message of the model that is not cut; ``compacted``: it holds the provider's own compaction."""
+    """Return a model's message marked against cuts; ``compacted``: it holds the provider's own compaction."""
     return replace(message, metadata=Metadata({SIGNED: True, COMPACTED: True} if compacted else {SIGNED: True}))
 
 
 def user_beside_results(content: str | tuple[Part, ...]) -> Message:
-    """Return what the user says in an item that also holds results of tools: it begins no turn."""
+    """Return user text from an item that also holds tool results: it begins no turn."""
     return Message("user", content, metadata=Metadata({BESIDE_RESULTS: True}))
 
 
@@ -190,7 +190,7 @@ def is_text(block: object) -> bool:
 
 
 def rewritten_texts(blocks: Sequence[Any], text: str, is_text: Callable[[Any], bool] = is_text) -> list[Any]:
-    """Return blocks with one text in the place of the last that has a cache mark, else of the first; other texts go.
+    """Return blocks with one text: it replaces the last with a cache mark, else the first; other texts are dropped.
 
     >>> rewritten_texts([{"text": "a"}, {"image": 1}, {"text": "b"}], "c")
     [{'text': 'c'}, {'image': 1}]
@@ -203,7 +203,7 @@ def rewritten_texts(blocks: Sequence[Any], text: str, is_text: Callable[[Any], b
 
 
 def rewritten(item: Item, key: str, message: Message | None) -> dict[str, Any]:
-    """Return an item with what is sent of its message under a key, where it had a text or blocks."""
+    """Return an item with the text sent of its message under ``key``, in blocks if it had blocks."""
     text = message.text if message else ""
     value = item.get(key)
     return {**item, key: rewritten_texts(value, text) if isinstance(value, list) else text}

@@ -1,4 +1,4 @@
-"""OpenAI's chat messages, and what follows them: MiniMax, DeepSeek, Mistral, vLLM, Ollama and many more."""
+"""OpenAI's chat messages, also used by MiniMax, DeepSeek, Mistral, vLLM, Ollama and many more."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def parts_in(content: object, at: int) -> list[Part]:
 
 
 def _counted(part: Part, block: Any) -> Part:
-    """Return a part with what it costs, as far as its block tells."""
+    """Return a part with its cost, as far as its block shows it."""
     if not isinstance(part, MediaPart) or part.kind not in ("image", "other"):
         return part
     if part.kind == "other":

@@ -1,7 +1,6 @@
-"""OpenAI's Responses items: messages, reasoning, calls and outputs one after another, each an item of its own.
+"""OpenAI's Responses items: messages, reasoning, calls and outputs, each an item of its own.
 
-What the model writes in a row is one message: reasoning goes with the call or the text behind it, parallel calls with
-each other.
+Consecutive items by the model form one message, such as reasoning and the text after it, or parallel calls.
 """
 
 from __future__ import annotations
@@ -64,7 +63,7 @@ class _Responses(Format):
         return read
 
     def messages(self, item: Item, at: int) -> list[Message]:
-        """Return the message of an item that the model has not written."""
+        """Return the message of an item not written by the model."""
         kind = kind_of(item)
         if kind in SETTINGS:
             return [Message("system", (opaque(item),))]
@@ -98,7 +97,6 @@ def _is_output(kind: str) -> bool:
 
 
 def _model_message(items: Sequence[tuple[int, Item]]) -> Message:
-    """Return the one message of what the model wrote in a row."""
     parts: list[Part] = []
     calls: list[ToolCall] = []
     is_signed = len(items) > 1
@@ -109,7 +107,7 @@ def _model_message(items: Sequence[tuple[int, Item]]) -> Message:
             if "role" not in item:
                 raise refuse('an item must have a "role" or a "type"', at)
             parts += parts_in(item.get("content"), at)
-            is_signed = is_signed or "id" in item  # what the provider keeps under this id has the whole text
+            is_signed = is_signed or "id" in item  # the provider stores the whole text under this id
         elif isinstance(call_id, str):
             name = item.get("name")
             arguments = next((item[key] for key in _ARGUMENTS if item.get(key) is not None), None)

@@ -1,4 +1,4 @@
-"""Reading a list in any native format: its format, its messages, and the way back to the caller's own objects.
+"""Reading of a list in any native format: its format, its messages, and their way back to your own objects.
 
 ::
 
@@ -36,29 +36,27 @@ _ELSEWHERE = {
     "openhands": {"source"},
     "pairs": {"user"},
 }
-"""Keys of messages in other formats, by the names that ``gatekeeper_formats.read_conversation`` has for them."""
+"""Keys of messages in other formats, by their names in ``gatekeeper_formats.read_conversation``."""
 
 _OWN_KIND = {"type", "kind", "part_kind"}
-"""Keys that name the type of a part, except in Gemini's parts, where the name of the value does."""
+"""Keys that name the type of a part; in Gemini's parts, the name of the value does."""
 
 
 @with_suggestions()
 def read_messages(items: Iterable[Mapping[str, Any]]) -> tuple[Message, ...]:
     """Return the messages of a list in a provider's format, which is detected.
 
-    * OpenAI chat: see ``Message.from_dict``; marks of ours in ``metadata`` are not read.
-    * OpenAI Responses: messages, reasoning, calls with their outputs, compaction. What the model wrote in a row is one
-      message.
-    * Anthropic: text, thinking, ``tool_use``, images, documents, what servers' tools did, compaction. Each
-      ``tool_result`` becomes a message of the role ``tool``.
+    * OpenAI chat: see ``Message.from_dict``; our own marks in ``metadata`` are ignored.
+    * OpenAI Responses: messages, reasoning, calls, outputs, compaction. What the model wrote in a row is one message.
+    * Anthropic: text, thinking, calls, files, server tools, compaction; each ``tool_result`` is a ``tool`` message.
     * Gemini: ``contents`` with text, calls, responses, thoughts and files, named as in JSON or as in Python.
 
-    Blocks of other kinds stay with their message and are counted. Images whose data is given are counted by size.
+    Other blocks stay with their message and are counted. Images whose data is given are counted by size.
 
     Raises:
         TypeError: ``items`` is not an iterable of mappings.
-        MessageFormatError: an item cannot be read, is in no known format (the error names them, and what reads those of
-            other frameworks), or two items are in different formats; ``position`` says which.
+        MessageFormatError: an item cannot be read, is in no known format (the error lists them, and the reader for
+            those of other frameworks), or in another than the rest; ``position`` is its index.
 
     >>> call = {"role": "assistant", "content": [{"type": "tool_use", "id": "c1", "name": "now", "input": {}}]}
     >>> result = {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c1", "content": "12:00"}]}
@@ -70,11 +68,11 @@ def read_messages(items: Iterable[Mapping[str, Any]]) -> tuple[Message, ...]:
 
 @dataclass(frozen=True, slots=True)
 class NativeMessages:
-    """A list in a provider's format, read.
+    """A parsed list in a provider's format.
 
     Attributes:
         format: format of the list.
-        items: the caller's own objects.
+        items: your own objects.
         messages: the messages that were read.
         spans: positions of the items of each message: the first, and the one after the last.
     """
@@ -85,7 +83,7 @@ class NativeMessages:
     spans: tuple[tuple[int, int], ...]
 
     def of_item(self, position: int) -> list[int]:
-        """Return which messages an item has a part in, ascending."""
+        """Return the indices of the messages that an item is part of, ascending."""
         first = last = bisect_right(self.spans, position, key=lambda span: span[0])
         while first and self.spans[first - 1][1] > position:
             first -= 1
@@ -93,34 +91,32 @@ class NativeMessages:
 
     @property
     def settings(self) -> list[int]:
-        """Positions of the items that are settings of a request, not messages: they are always sent."""
+        """Positions of the items that are request settings, not messages: they are always sent."""
         return [at for at, (start, _) in enumerate(self.spans) if kind_of(self.items[start]) in SETTINGS]
 
     def sent(self, kept: Collection[int], replaced: Mapping[int, Message]) -> dict[int, Item]:
-        """Return what is sent, by position in the caller's list, ascending.
-
-        An item that is sent as it came is the caller's own object.
+        """Return what to send, by position in your list, ascending; an item sent unchanged is your own object.
 
         Args:
-            kept: which messages are sent.
-            replaced: those that are sent in another form.
+            kept: indices of the messages to send.
+            replaced: messages to send in another form, by index.
         """
-        found: dict[int, Item] = {}
+        items: dict[int, Item] = {}
         ours = self.messages
         for (start, stop), group in groupby(range(len(ours)), key=self.spans.__getitem__):
             places = list(group)
             sent = {at: replaced.get(at, ours[at]) for at in places if at in kept}
             if len(sent) == len(places) and all(one is ours[at] for at, one in sent.items()):
-                found.update((at, self.items[at]) for at in range(start, stop))
+                items.update((at, self.items[at]) for at in range(start, stop))
             elif summary := next((one for at, one in sent.items() if one is not ours[at] and is_summary(one)), None):
-                found[start] = self.format.plain(summary)
+                items[start] = self.format.plain(summary)
             elif sent:
-                found[start] = self.format.rewrite(self.items[start], [Sent(ours[at], sent.get(at)) for at in places])
-        return found
+                items[start] = self.format.rewrite(self.items[start], [Sent(ours[at], sent.get(at)) for at in places])
+        return items
 
 
 def read_native(items: Iterable[Mapping[str, Any]], default: Format = CHAT) -> NativeMessages:
-    """Return a list with its format (the default if it shows none) and the way back; errors as ``read_messages``."""
+    """Return a parsed list; ``default`` is its format if no item shows one. Errors as in ``read_messages``."""
     if isinstance(items, (str, bytes, Mapping)) or not isinstance(items, Iterable):
         raise TypeError(f"items must be an iterable of mappings, got {type(items).__name__}")
     listed = tuple(items)
@@ -135,7 +131,7 @@ def read_native(items: Iterable[Mapping[str, Any]], default: Format = CHAT) -> N
                 raise refuse(f"{reason}; {reader}(file).messages reads {', '.join(_ELSEWHERE)} and more", at)
             file = "io.BytesIO(json.dumps(messages, default=str).encode())"
             raise refuse(f'{reason}; it looks like {name}: {reader}({file}, form="{name}").messages reads that', at)
-    format_, first = default, -1  # the only format that the items tell of; the default where they tell of none
+    format_, first = default, -1  # the only format that items show, else the default
     for at, item in enumerate(listed):
         form, sign = next(((one, sign) for one in _FORMATS if (sign := one.signs(item))), (format_, ""))
         if first < 0 and sign:
@@ -149,13 +145,13 @@ def read_native(items: Iterable[Mapping[str, Any]], default: Format = CHAT) -> N
 
 
 def _is_known(item: Item) -> bool:
-    """Return whether an item can be one of the formats: no other framework's message is read as a kind of media."""
+    """Return whether an item may be in one of the formats, so that no other framework's message is read as media."""
     if "parts" in item and "content" not in item:
         parts = item["parts"] if isinstance(item["parts"], (list, tuple)) else ()
         return not parts or any(not isinstance(part, Mapping) or _OWN_KIND.isdisjoint(part) for part in parts)
     if "role" in item or ("content" in item and "type" not in item):
         return "content" in item or "blocks" not in item
-    kind = kind_of(item)  # of a Responses item: new kinds are known by their form
+    kind = kind_of(item)  # of a Responses item: new kinds are recognised by their form
     return kind in ("message", "reasoning", "compaction") or (
         "_" in kind and item.keys().isdisjoint({"payload", "message"})
     )

@@ -1,12 +1,12 @@
-"""A provider's prompt cache as a pure model: a request, and what is found of it and written.
+"""A model of a provider's prompt cache, as a pure function: the part of a request that is read, and the part written.
 
 ::
 
     Request: pieces (digest, tokens) …, marks        PromptCache: prefixes, each with the time of its last use
     charge(cache, request, now=, prices=) ──> Usage (input, cached, written), PromptCache
 
-A prefix is the pieces from the first one to some piece; its digest comes from theirs. Automatic caches (OpenAI, Gemini,
-DeepSeek) remember every prefix of every request; a cache with marks (Anthropic) only those that end at a mark.
+A prefix is a run of pieces from the first; its digest comes from theirs. Automatic caches (OpenAI, Gemini, DeepSeek)
+remember every prefix of every request; a cache with marks (Anthropic) only those that end at a mark.
 
 Source: "Prompt caching" in the documentation of Anthropic (at most four marks; 20 positions checked per mark, itself
 the first; the lifetime begins again at each use), of OpenAI (1,024 tokens and steps of 128) and of DeepSeek (steps of
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
     from gatekeeper_core.pricing.prices import ModelPrices
 
 MOST = 1.02
-"""Times the bill of sending everything that ours may reach. Source: the promise of the library; at 1.0 nothing can be
-spent on a first cut."""
+"""Limit of our bill, as a multiple of the bill of sending everything. Source: the promise of the library; at 1.0
+nothing can be spent on a first cut."""
 
 FIRST_CUT = 1 / 3
 """Share of the running price that a first cut must save to be worth what the model loses. Source: ours; a fifth loses
 up to two needed turns in a hundred, a half costs up to a sixth more (``python -m benchmarks.cost``)."""
 
 WORTH_A_LINE = 0.1
-"""Share of the bill that another strategy must save to be named. Source: ours."""
+"""Share of the bill that another strategy must save to be mentioned. Source: ours."""
 
 MAX_MARKS = 4
 _POSITIONS_PER_MARK = 20
@@ -43,12 +43,11 @@ _MAX_PREFIXES = 8192
 
 
 class Request(NamedTuple):
-    """The prompt of one call.
+    """The prompt of a call.
 
     Attributes:
-        pieces: the digest and the tokens of each piece, in order: tools, system message, messages; where a provider
-            counts positions (Anthropic), a piece is a content block.
-        marks: behind which pieces a prefix ends that is to be cached, 0-based; ignored where caching is automatic.
+        pieces: digest and tokens of each piece, in order: tools, system message, messages (Anthropic: content blocks).
+        marks: 0-based positions of the pieces that end a prefix to cache; ignored by automatic caches.
         output_tokens: tokens of the answer.
     """
 
@@ -58,26 +57,26 @@ class Request(NamedTuple):
 
 
 class PromptCache(NamedTuple):
-    """A provider's cache: the digest of each prefix and when it was used last, in seconds, longest ago first."""
+    """A provider's cache: the digest of each prefix and the time of its last use in seconds, oldest first."""
 
     prefixes: tuple[tuple[bytes, float], ...] = ()
 
 
 def charge(cache: PromptCache, request: Request, *, now: float, prices: ModelPrices) -> tuple[Usage, PromptCache]:
-    """Return what a provider would report for a request, and what it remembers afterwards.
+    """Return the usage that a provider would report for a request, and the cache afterwards.
 
     Automatic caches match tokens, this model whole pieces: a prompt that differs inside a piece counts up to the piece
-    before. A prefix is found up to ``lifetime_seconds`` after its last use, that moment included. What the cache holds
-    behind the hit counts as written, also where writing costs nothing extra and a provider reports none.
+    before. A prefix is found up to and including ``lifetime_seconds`` after its last use. Cached tokens after the hit
+    count as written, even if writing costs nothing extra and the provider reports none.
 
     Args:
-        cache: what is remembered of earlier requests; ``PromptCache()`` at first.
+        cache: the cache before the request; ``PromptCache()`` at first.
         request: the prompt and the length of its answer.
-        now: the time of the call, in seconds, on the clock of the calls before.
-        prices: of the model; the dollars are ``prices.dollars`` of the usage.
+        now: time of the call in seconds, on the clock of the earlier calls.
+        prices: prices of the model; ``prices.dollars`` of the usage is the cost.
 
     Raises:
-        ConfigError: more than four marks, or one that is behind no piece.
+        ConfigError: more than four marks, or a mark that is not the position of a piece.
     """
     pieces, least = request.pieces, prices.min_cached_tokens
     sizes = tuple(accumulate(tokens for _, tokens in pieces))
@@ -93,7 +92,7 @@ def charge(cache: PromptCache, request: Request, *, now: float, prices: ModelPri
     kept = [end for end in marks if least is not None and sizes[end] >= least]
     if not kept:
         return Usage(total, request.output_tokens), PromptCache(tuple(alive.items()))
-    from hashlib import blake2b  # here, because it is a tenth of the import of the library
+    from hashlib import blake2b  # here, because it is a tenth of the library's import time
 
     digests, prefix = [], bytes(16)
     for digest, _ in pieces[: kept[-1] + 1]:
@@ -103,7 +102,7 @@ def charge(cache: PromptCache, request: Request, *, now: float, prices: ModelPri
     checked = {at for end in kept for at in range(max(0, end - positions + 1), end + 1)}
     hit = max((at for at in checked if digests[at] in alive), default=None)
     cached = 0 if hit is None else sizes[hit] - sizes[hit] % prices.step_tokens
-    # The prefixes of this request go to the end, the shortest last: it is what another prompt has in common with it.
+    # The prefixes of this request go to the end, the shortest last: other prompts are most likely to share it.
     for end in sorted({*kept, *([] if hit is None else [hit])}, reverse=True):
         alive.pop(digests[end], None)
         alive[digests[end]] = now
@@ -112,13 +111,13 @@ def charge(cache: PromptCache, request: Request, *, now: float, prices: ModelPri
 
 
 def input_cost(tokens: int, *, cached: float, written_to: float, prices: ModelPrices) -> float:
-    """Return what a prompt costs to read, in dollars.
+    """Return the input cost of a prompt in dollars.
 
     Args:
-        tokens: all of it.
-        cached: how much of its beginning the cache holds.
-        written_to: how much of its beginning the cache holds afterwards: up to the last mark.
-        prices: of the model.
+        tokens: tokens of the whole prompt.
+        cached: tokens of its beginning that the cache holds.
+        written_to: tokens of its beginning that the cache holds afterwards: up to the last mark.
+        prices: prices of the model.
 
     Source: ``price`` of the simulation behind the policy; a prefix below the smallest is neither found nor written.
     """

@@ -1,11 +1,10 @@
 """Edits of a prompt whose beginning the provider has cached: delayed while they lose money.
 
-An editor that clears or drops old messages saves their tokens at each later call, but all that follows them is written
-again. A **delayed** edit leaves the prompt as it was sent last, earlier edits included, with the new messages. It is
-made when carrying what it removes has cost as much as the edit does (at once where the cache is cold), or when the
-prompt has no room without it; but not where the bill would leave ``MOST`` times that of a prompt that is never edited.
-
-Source: rent or buy, as in :mod:`gatekeeper_core.pricing.policy`.
+An editor that clears or drops old messages saves their tokens at each later call, but everything after them is written
+again. A **delayed** edit keeps the prompt as last sent, earlier edits included, and adds the new messages. It is made
+when the prompt has no room without it, or when carrying what it removes has cost as much as the edit (at once if the
+cache is cold) and the bill stays within ``MOST`` times that of a prompt that is never edited. Source: rent or buy, as
+in :mod:`gatekeeper_core.pricing.policy`.
 """
 
 from __future__ import annotations
@@ -20,19 +19,19 @@ if TYPE_CHECKING:
     from gatekeeper_core.pricing.usage import Usage
 
 Pieces = tuple[tuple[bytes, int], ...]
-"""The digest and the tokens of each piece of a prompt: what precedes the messages, then each message."""
+"""Digest and tokens of each piece of a prompt: what precedes the messages, then each message."""
 
 
 class EditedPrompt(NamedTuple):
-    """The last prompt of a thread, and what became of its edit.
+    """The last prompt of a thread, and the decision on its edit.
 
     Attributes:
         unedited: the prompt as the editor got it.
         sent: the prompt to send.
-        unedited_cache, sent_cache: what the provider's cache would hold, had only these been sent.
+        unedited_cache, sent_cache: the provider's cache, had only these prompts been sent.
         allowance: dollars that the thread may still lose.
         rent: dollars that the delayed edit would have saved so far.
-        is_cached: False where the provider reported that nearly nothing of the prompt is cached.
+        is_cached: False if the provider needs marks and reported less than half of the prompt as cached or written.
         reason: ``paid_off``, ``cheaper_now``, ``no_room``, ``done`` (it could not be delayed): made; ``not_paid_off``,
             ``guard`` (the bill would be too large): delayed; "": no edit.
         saved_tokens: tokens that the edit removes.
@@ -58,7 +57,7 @@ class EditedPrompt(NamedTuple):
         return self.reason in ("not_paid_off", "guard")
 
     def reported(self, usage: Usage, prices: ModelPrices) -> EditedPrompt:
-        """Return the prompt after what the provider reports: without marks, a cache that needs them holds nothing."""
+        """Return the prompt after the provider's report: without marks, a cache that needs them holds nothing."""
         cached = usage.cached_tokens + usage.cache_written_tokens
         is_small = usage.input_tokens < (prices.min_cached_tokens or 0)
         return self._replace(is_cached=is_small or not prices.marked or 2 * cached >= usage.input_tokens)
@@ -80,10 +79,10 @@ def choose_edit(
         last: the last prompt of the thread; ``EditedPrompt()`` at first.
         unedited: the prompt as the editor gets it.
         edited: the prompt as the editor leaves it.
-        prices: of the model.
-        now: the time of the call in seconds, on the clock of the calls before.
-        room: the tokens that a prompt may have.
-        is_done: whether messages before the new ones were edited for good, so that this can only be priced.
+        prices: prices of the model.
+        now: time of the call in seconds, on the clock of the earlier calls.
+        room: token limit of a prompt.
+        is_done: whether messages before the new ones were edited for good: then the edit is only priced.
     """
     if not last.is_cached:
         prices = replace(prices, min_cached_tokens=None)
@@ -92,10 +91,10 @@ def choose_edit(
         usage, after = charge(cache, Request(pieces, {0, len(pieces) - 1}), now=now, prices=prices)
         return usage, prices.dollars(usage), PromptCache(after.prefixes[-len(pieces) :])
 
-    seen, goes_on = len(last.unedited), unedited[: len(last.unedited)] == last.unedited
+    read_count, goes_on = len(last.unedited), unedited[: len(last.unedited)] == last.unedited
     if is_done:
-        seen = max((at for at, piece in enumerate(unedited, 1) if piece in last.unedited), default=0)
-    kept = (*last.sent, *unedited[seen:])
+        read_count = max((at for at, piece in enumerate(unedited, 1) if piece in last.unedited), default=0)
+    kept = (*last.sent, *unedited[read_count:])
     if not is_done and not (goes_on and {*kept} <= {*unedited, *edited}):
         kept = edited  # the history has changed
     kept_usage, kept_dollars, kept_cache = charged(kept, last.sent_cache)

@@ -1,4 +1,4 @@
-"""Tables by the name of a model, which providers and frameworks write in several ways, and the context windows."""
+"""Look-up by the name of a model, which providers and frameworks spell differently, and the context windows."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ Row = TypeVar("Row")
 def row_of_model(name: str, rows: Mapping[str, Row]) -> Row | None:
     """Return the row with the longest key that a model's name starts with, or None.
 
-    A provider before the name (``openai/``, ``us.anthropic.``, ``models/``, ``openai:``) is left out. Capitals make no
-    difference, nor do dots for dashes (``claude-opus-4.5``). A key does not end within a number: ``gpt-4.1`` does not
-    fit ``gpt-4-1106``.
+    A provider before the name (``openai/``, ``us.anthropic.``, ``models/``, ``openai:``) is ignored, as are case and
+    dots for dashes (``claude-opus-4.5``). A key must not end inside a number: ``gpt-4.1`` is not ``gpt-4-1106``.
 
     >>> row_of_model("us.anthropic.claude-opus-4.5-v1:0", {"claude-opus-4": "old", "claude-opus-4-5": "new"})
     'new'
@@ -25,9 +24,9 @@ def row_of_model(name: str, rows: Mapping[str, Row]) -> Row | None:
     starts = [0, *(at + 1 for at, character in enumerate(lowered) if character in "/.:")]
     keys = []
     for key in rows:
-        wanted = key.lower().replace(".", "-")
-        ends = [at + len(wanted) for at in starts if plain.startswith(wanted, at)]
-        if ends and not all(wanted[-1:].isdigit() and plain[end : end + 1].isdigit() for end in ends):
+        prefix = key.lower().replace(".", "-")
+        ends = [at + len(prefix) for at in starts if plain.startswith(prefix, at)]
+        if ends and not all(prefix[-1:].isdigit() and plain[end : end + 1].isdigit() for end in ends):
             keys.append(key)
     return rows[max(keys, key=len)] if keys else None
 
@@ -37,9 +36,7 @@ MODEL_WINDOWS: Mapping[str, int] = {name: int(tokens) for name, tokens in rows("
 
 
 def window_of_model(name: str) -> int | None:
-    """Return how many tokens a model of this name reads at once, by the longest row that it begins with; None: unknown.
-
-    A provider before the name (``openai/``, ``us.anthropic.``, ``models/``) is left out.
+    """Return the context window of a model in tokens, or None if unknown; see :func:`row_of_model` for the names.
 
     >>> window_of_model("openai/gpt-4o-mini"), window_of_model("us.anthropic.claude-sonnet-4-5"), window_of_model("x")
     (128000, 200000, None)

@@ -6,18 +6,16 @@
 
     sizes, selection, state ──choose──> CallBill, state ──charge──> CallBill, state
 
-The **body** is at first everything, and only grows: its tokens are read at the price of a cache. Turns that the
-question needs and the body lacks are **recalled**: sent inside the question, for this call only. The body is
-**rebuilt** from what the question selects when that is cheaper at once, because the cache is cold, or when the useless
-part of the body has cost as much as a new one would: an online rule of rent or buy. Three conditions restrict it: the
-new body is smaller; the first cut saves a third of the running price; and the bill stays within 1.02 times that of
-sending everything, at every call.
+The **body** starts as everything and only grows: its tokens are read at the cached price. Turns that the question needs
+and the body lacks are **recalled**: sent inside the question, for this call only. The body is **rebuilt** from what the
+question selects when that is cheaper at once, because the cache is cold, or when the useless part of the body has cost
+as much as a new one would: an online rent-or-buy rule. Three conditions restrict it: the new body is smaller; the first
+cut saves a third of the running price; and the bill stays within 1.02 times that of sending everything, at every call.
 
 What the question selects is always sent, in the body or recalled. A body is used only for a history that begins with
-the turns that it was chosen from. Where turns were recalled and the model went on to call tools, the recalled text
-stays in that turn until the body is rebuilt: the cached run behind it would have to be written again without it.
-
-All of this is a pure function of sizes, prices, the time and the earlier state. Amounts are in dollars.
+the turns it was chosen from. If turns were recalled and the model then called tools, the recalled text stays in that
+turn until the body is rebuilt: without it, the cached run after it would have to be written again. The policy is a pure
+function of sizes, prices, the time and the earlier state. Amounts are in dollars.
 
 Source: the rule of rent or buy is that of ski rental (Karlin, Manasse, Rudolph, Sleator, "Competitive snoopy caching",
 1988); the rest is ours, ``python -m benchmarks.cost``.
@@ -39,13 +37,13 @@ from gatekeeper_core.records import UNREADABLE, read_value
 Action = Literal["everything", "kept", "rebuilt", "fresh"]
 
 _FILLED_UP = 1.05
-"""Multiple of the smallest prefix to which a body is filled up. Source: ours, the error of an estimate."""
+"""Size to which a small body is filled up, in smallest prefixes. Source: ours, the error of an estimate."""
 
 _REMEMBERED_QUESTIONS = 20
-"""Questions in the average of what a small body would have recalled. Source: ours; 10 to 100 do as well."""
+"""Questions in the mean of what a small body would have recalled. Source: ours; 10 to 100 do as well."""
 
 _PRIOR_QUESTIONS = 5
-"""Questions in a prior for young threads, each of which recalls a turn of mean length. Source: ours, ``python -m
+"""Questions in the prior of a young thread, each recalling a turn of mean length. Source: ours, ``python -m
 benchmarks.cost --agents 5000``; without them chats that were cut early come to 1.26 times everything."""
 
 _VERSION = 4
@@ -57,8 +55,8 @@ class Body:
 
     Attributes:
         turns: ids of the turns that were chosen last, ascending.
-        since: from this turn on every turn is in the body as well; at first 0: everything.
-        texts: turns that still hold recalled text, and the text, by turn, ascending.
+        since: every turn from this one on is in the body as well; at first 0: everything.
+        texts: ids of the turns that still hold recalled text, ascending, each with the text.
         recalled: ids of the turns inside the last question, the most valuable first.
     """
 
@@ -68,7 +66,7 @@ class Body:
     recalled: tuple[int, ...] = ()
 
     def ids(self, count: int) -> tuple[int, ...]:
-        """Return the turns of the body in a conversation with so many past turns, ascending."""
+        """Return the turns of the body in a conversation with ``count`` past turns, ascending."""
         return (*(turn for turn in self.turns if turn < min(self.since, count)), *range(self.since, count))
 
 
@@ -78,12 +76,12 @@ class CachedPrompt:
 
     Attributes:
         fixed_tokens: tokens before the body.
-        run_tokens: how much of the next step of the same run the cache should hold, from its beginning.
-        stable_tokens: the same for the prompt for the next question.
-        everything_tokens: tokens of the request with everything in it.
-        everything_stable_tokens: how much of that would begin the prompt for the next question.
-        sent_tokens: tokens of the request, estimated.
-        expected_tokens: how much of it the cache should have held.
+        run_tokens: tokens at the beginning of the run's next step that the cache should hold.
+        stable_tokens: the same for the prompt of the next question.
+        everything_tokens: tokens of the request if everything were sent.
+        everything_stable_tokens: tokens of that request that would begin the prompt of the next question.
+        sent_tokens: estimated tokens of the request.
+        expected_tokens: tokens of the request that the cache should have held.
         called_at: time of the call in seconds, None before the first and without a clock.
     """
 
@@ -99,16 +97,16 @@ class CachedPrompt:
 
 @dataclass(frozen=True, slots=True)
 class HistoryDigests:
-    """Digests of the history at the last question, to recognise what the next one has in common with it.
+    """Digests of the history at the last question, to recognise the part that the next one shares with it.
 
     Attributes:
-        turn_count: past turns.
-        prefixes: of the beginnings of the history, up to each of its newest past turns, ascending.
+        turn_count: number of past turns.
+        prefixes: digests of the history up to each of its newest past turns, ascending.
         branch: the same for the previous branch, before an edit or a fork.
-        tail: of the history up to its last message.
-        tail_messages: messages of the current turn.
-        summary: of the text that replaced dropped turns, "" for none.
-        question: of the question, "" before the first and where the next call chooses again.
+        tail: digest of the history up to its last message.
+        tail_messages: number of messages of the current turn.
+        summary: digest of the text that replaced dropped turns, "" without one.
+        question: digest of the question, "" before the first and if the next call chooses again.
     """
 
     turn_count: int = 0
@@ -122,7 +120,7 @@ class HistoryDigests:
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """The bills of a thread, estimated, and corrected by what the provider reported.
+    """The estimated bills of a thread, corrected by the provider's reports.
 
     Attributes:
         paid: all calls so far.
@@ -131,7 +129,7 @@ class Ledger:
         dollars: the last call.
         everything_dollars: the last call with everything sent.
         gate_dollars: the last call with the selection alone.
-        rent: what a smaller body would have saved since the last choice.
+        rent: dollars that a smaller body would have saved since the last choice.
         questions: number of questions.
         recalled_tokens: mean tokens that a small body would have recalled.
         most_recalled_tokens: most recalled tokens at one question; older questions count less.
@@ -149,7 +147,7 @@ class Ledger:
     most_recalled_tokens: float = 0.0
 
     def with_question(self, recalled_tokens: int) -> Ledger:
-        """Return the ledger with one more question, for which a small body would have recalled so many tokens."""
+        """Return the ledger with one more question, given the tokens that a small body would have recalled for it."""
         questions = self.questions + 1
         change = (recalled_tokens - self.recalled_tokens) / min(_REMEMBERED_QUESTIONS, questions)
         most = max(recalled_tokens, self.most_recalled_tokens * (1 - 1 / _REMEMBERED_QUESTIONS))
@@ -180,7 +178,7 @@ class PolicyState:
     ledger: Ledger = field(default_factory=Ledger)
 
     def is_after(self, other: PolicyState) -> bool:
-        """Return whether it is of a later call: by questions, since a clock may go back; within one by the clock."""
+        """Return whether it is of a later call: by questions (a clock may go back), within a question by the clock."""
         times = ((each.ledger.questions, each.cache.called_at or 0.0) for each in (self, other))
         return next(times) > next(times)
 
@@ -196,7 +194,7 @@ class PolicyState:
 
     @classmethod
     def from_dict(cls, stored: object) -> PolicyState:
-        """Return a state that was stored.
+        """Return a state from its stored form.
 
         Raises:
             ConfigError: it is not a state of this version of the library: begin with ``PolicyState()``.
@@ -217,11 +215,11 @@ class Continuation(NamedTuple):
     """The part of a history that an earlier call had as well.
 
     Attributes:
-        same_turns: leading past turns that have not changed since the call before.
-        everything_same_tokens: how much of everything an earlier call began with.
-        goes_on: whether the history of the call before, with its question, is a beginning of this one.
-        is_summary_same: whether the text for dropped turns has not changed.
-        is_same_question: whether the question and the history before it are those of the call before.
+        same_turns: number of leading past turns that are unchanged since the previous call.
+        everything_same_tokens: tokens at the beginning of the full history that an earlier call shares.
+        goes_on: whether the history begins with that of the previous call, including its question.
+        is_summary_same: whether the text for dropped turns is unchanged.
+        is_same_question: whether the question and the history before it are those of the previous call.
     """
 
     same_turns: int = 0
@@ -236,22 +234,22 @@ _NEW = Continuation()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptSizes:
-    """The sizes of a prompt before the past is chosen, in tokens.
+    """The sizes of a prompt in tokens, before past turns are chosen.
 
     Attributes:
         fixed: the part that always comes first: system prompt, tools, head.
-        question: the text of the user, and what else moves with it.
+        question: the user's text, and what else moves with it.
         turns: each past turn in full.
-        selected: each selected turn as the selection would send it, the most valuable first.
-        room: for past turns, in full and recalled.
-        recall: returns the tokens of some turns inside the question; None: that is not possible.
-        continuation: what the history has in common with that of the call before.
+        selected: each selected turn as the selection would send it, most valuable first.
+        room: limit for past turns, in full and recalled.
+        recall: returns the tokens of some turns inside the question; None if turns cannot be recalled.
+        continuation: the part of the history that it shares with the previous call.
         texts: tokens of the recalled text that turns still hold, by turn.
-        tools: whether the model is ``likely`` to call tools: then the next step reads the recalled text as well;
-            ``seen``: it has called one before: then the promise leaves room for a step that writes the recalled text.
+        tools: ``likely`` if the model will probably call tools, so that the next step reads the recalled text as well;
+            ``seen`` if it has called one before, so that the bill must leave room to write the recalled text.
         summary: the text for dropped turns, if any; not part of ``question``.
         ahead: the part of ``question`` and ``summary`` before the past turns.
-        is_small: whether the past turns are too few tokens to begin with a cut.
+        is_small: whether the past turns have too few tokens for a first cut.
     """
 
     fixed: int
@@ -269,19 +267,18 @@ class PromptSizes:
 
 
 class CallBill(NamedTuple):
-    """The bill of a call, in dollars for its input, and why the past is sent as it is.
+    """The bill of a call, in dollars for its input, and the decision on the past turns.
 
     Attributes:
         action: ``everything``, ``kept`` (the old body, grown), ``rebuilt``, or ``fresh`` (the selection alone).
-        reason: why, as a fixed word, see ``docs/savings.md``; ``same_run`` where the model only goes on.
+        reason: the reason as a fixed word, see ``docs/savings.md``; ``same_run`` if the model only continues.
         dollars: this call, estimated.
         everything_dollars: this call, if everything were sent at each call.
-        paid: all calls of the thread so far, corrected by what the provider reported.
+        paid: all calls of the thread so far, corrected by the provider's reports.
         everything_paid: the same with everything sent.
-        cached_tokens: how much of the prompt the cache should hold, from its beginning.
-        recalled: ids of the turns inside the question, the most valuable first.
-        body_end: position in the caller's list of the last message of the stable beginning: a cache mark goes behind
-            it. None: no message belongs to it.
+        cached_tokens: tokens at the beginning of the prompt that the cache should hold.
+        recalled: ids of the turns inside the question, most valuable first.
+        body_end: position in the caller's list of the stable beginning's last message, for a cache mark; None without.
         is_end_cached: whether the next call, at this question or in this run, reads the prompt to its end.
     """
 
@@ -316,7 +313,7 @@ class CallBill(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """Past turns to send, with their tokens, what the cache should hold of the prompt, and its price."""
+    """Past turns to send, with their tokens, the tokens of the prompt that the cache should hold, and its price."""
 
     body: tuple[int, ...]
     recalled: tuple[int, ...]
@@ -332,10 +329,10 @@ class PromptPolicy:
 
     Attributes:
         prices: prices of the model of this call.
-        state: state of the previous call; ``PolicyState()`` at first.
-        now: the time of this call in seconds, on the clock of the calls before; None: every cache counts as warm.
-        is_thrifty: whether there is no body: the selection alone is sent, and only the part before it is cached.
-        everything_reason: why the body is everything, whatever it costs; "" if the prices decide.
+        state: state after the previous call; ``PolicyState()`` at first.
+        now: time of this call in seconds, on the clock of the earlier calls; None: every cache counts as warm.
+        is_thrifty: whether to send the selection alone, without a body; only the part before it is cached.
+        everything_reason: reason to send everything at any price; "" if the prices decide.
 
     >>> prices = ModelPrices(input=3, output=15, cache_read=0.3, cache_write=3.75)
     >>> sizes = PromptSizes(fixed=1500, question=20, turns=[200] * 9, selected={7: 200}, room=100_000, recall=None)
@@ -351,14 +348,11 @@ class PromptPolicy:
     everything_reason: str = ""
 
     def choose(self, sizes: PromptSizes) -> tuple[CallBill, PolicyState]:
-        """Return why which past turns are sent for a question, and the state with them in its body, before it is paid.
-
-        With the action ``fresh`` these are the selected turns, and the body is empty.
-        """
+        """Return which past turns are sent for a question and why, and the state with them in its body, not charged."""
         count, common, is_warm = len(sizes.turns), sizes.continuation, self.is_warm
         body = self.state.body
         if common.same_turns < min(body.since, self.state.history.turn_count):
-            body = Body()  # the turns that it was chosen from have changed: everything again
+            body = Body()  # the turns it was chosen from have changed: everything again
         elif common.same_turns < self.state.history.turn_count:
             body = replace(body, texts=tuple(each for each in body.texts if each[0] < common.same_turns))
         fresh_tokens, cached = sizes.fixed + sum(sizes.selected.values()), min(self._cached(sizes, ()), sizes.fixed)
@@ -373,7 +367,7 @@ class PromptPolicy:
             return CallBill("fresh", "strategy", cached_tokens=cached), fresh
         ledger = fresh_ledger if body.since or not self.state.body.since else replace(fresh_ledger, rent=0.0)
         old = body.ids(count)
-        if common.is_same_question and not self.everything_reason:  # repeated, or of a run that goes on elsewhere
+        if common.is_same_question and not self.everything_reason:  # repeated, or in a run that continues elsewhere
             plan = self._plan(sizes, old, tuple(turn for turn in body.recalled if turn < count))
             if is_warm and common.goes_on:
                 plan = plan._replace(cached_tokens=self.state.cache.run_tokens)
@@ -390,7 +384,7 @@ class PromptPolicy:
         ledger = replace(ledger, rent=max(0.0, ledger.rent + gain))
         is_slight = sizes.is_small or gain < FIRST_CUT * rate * (sizes.fixed + kept.body_tokens)
         reason = self._reason(sizes, ledger, kept, rebuilt, is_slight=is_slight and not body.since)
-        if reason == "no_room" and too_long:  # a selected turn has room as an excerpt alone
+        if reason == "no_room" and too_long:  # a selected turn fits only as an excerpt
             return CallBill("fresh", reason, cached_tokens=cached), fresh
         if reason in ("no_room", "paid_off", "cheaper_now"):
             decision, state = self._decided(sizes, reason, rebuilt, Body(new, count), replace(ledger, rent=0.0))
@@ -400,7 +394,7 @@ class PromptPolicy:
     def _decided(
         self, sizes: PromptSizes, reason: str, plan: _Plan, body: Body, ledger: Ledger
     ) -> tuple[CallBill, PolicyState]:
-        """Return the decision for a plan; what cannot be recalled has become part of its body."""
+        """Return the bill of a plan, and the state with its body, which includes turns that could not be recalled."""
         count = len(sizes.turns)
         if plan.body != body.ids(count):
             body = replace(body, turns=plan.body, since=count)
@@ -409,14 +403,14 @@ class PromptPolicy:
         return bill, replace(self.state, body=replace(body, recalled=plan.recalled), ledger=ledger)
 
     def _reason(self, sizes: PromptSizes, ledger: Ledger, kept: _Plan, rebuilt: _Plan, *, is_slight: bool) -> str:
-        """Return why the body is kept or rebuilt, in one word; ``is_slight``: a first cut would save too little."""
+        """Return the reason to keep or rebuild the body; ``is_slight``: a first cut would save too little."""
         prices, extra = self.prices, rebuilt.dollars - kept.dollars
         read, written = prices.cache_read, prices.cache_write
         past = sum(sizes.turns)
-        saved = read * (past - rebuilt.body_tokens)  # by each later call, before its hit is rounded down
+        saved = read * (past - rebuilt.body_tokens)  # at each later call, before its hit is rounded down
         newest = 0 if sizes.is_small or not sizes.turns else sizes.turns[-1]
         if kept.body_tokens + kept.recalled_tokens + newest > sizes.room:
-            return "no_room"  # for another turn like the newest: to give way in the middle of a run is dearest
+            return "no_room"  # for another turn like the newest: to run out of room inside a run costs most
         if rebuilt.body_tokens >= kept.body_tokens + kept.recalled_tokens:
             return "not_smaller"
         if extra > ledger.rent:
@@ -425,7 +419,7 @@ class PromptPolicy:
         limit = MOST * (ledger.everything_paid + everything) - ledger.paid  # the promise for this call
         if is_slight and kept.dollars <= limit:
             return "saves_too_little"
-        # Two recalls of the largest size in a row can be paid. The next question writes this one again without them,
+        # Reserve for two recalls of the largest size in a row. The next question writes this one again without them,
         # or a step of the run writes them and the question.
         largest = max(ledger.most_recalled_tokens, *sizes.turns, 0)
         reserve = 2 * prices.input / 1_000_000 * largest
@@ -449,16 +443,16 @@ class PromptPolicy:
         same_tokens: int,
         is_last: bool,
     ) -> tuple[CallBill, PolicyState]:
-        """Return the bill of a request, and the state after it is paid.
+        """Return the bill of a request, and the state after payment.
 
         Args:
-            bill: from :meth:`choose`; None for a further step of a run.
-            state: from :meth:`choose`; for a further step of a run the earlier one.
-            sent: the tokens of the request; what the cache makes of them is filled in.
+            bill: from :meth:`choose`; None for a later step of a run.
+            state: from :meth:`choose`; for a later step of a run, the earlier one.
+            sent: the tokens of the request; the figures of the cache are filled in here.
             continuation: as in ``PromptSizes``.
-            same_tokens: how much of its beginning is the same as in the step of the run before.
-            is_last: whether no call reads more than the stable beginning from a cache: the turns are for this question
-                alone, and no run is likely.
+            same_tokens: tokens at its beginning that equal those of the run's previous step.
+            is_last: whether no later call reads more than the stable beginning from the cache: the turns are for this
+                question alone, and no run is likely.
         """
         marked_to = sent.stable_tokens if is_last and bill else sent.sent_tokens
         step = min(same_tokens, self.state.cache.run_tokens) if self.is_warm else 0
@@ -484,8 +478,8 @@ class PromptPolicy:
     def corrected(self, usage: Usage) -> PolicyState:
         """Return the state with the bill of its last call as the provider reports it.
 
-        Where the provider counts other tokens than we do, the bill of everything is scaled by the same factor; where
-        its cache missed what it should have held, it would have missed everything, too.
+        If the provider's token count differs from ours, the bill of everything is scaled by the same factor. If its
+        cache held less than half or more than twice what we expect, the bill of everything has as many uncached tokens.
         """
         state, cache, ledger = self.state, self.state.cache, self.state.ledger
         if not cache.sent_tokens or not usage.input_tokens:
@@ -518,16 +512,15 @@ class PromptPolicy:
     # --- the pieces -------------------------------------------------------------------------------------------------
 
     def _missing(self, sizes: PromptSizes, body: Body) -> int:
-        """Return the tokens that a small body would have recalled for a question."""
         count = len(sizes.turns)
         there = body.ids(count) if body.since else (count - 1,)
         return sum(tokens for turn, tokens in sizes.selected.items() if turn not in there)
 
     def _new_body(self, sizes: PromptSizes) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return a new body, and the turns recalled beside it: selected ones that have no room in full.
+        """Return a new body, and the turns to recall: selected ones that do not fit in full.
 
         A body that is too small for any cache is filled up with the newest turns: below the smallest prefix every token
-        is paid in full at each call, while everything, sent on, would soon be cached.
+        is paid in full at each call, while the full history would soon be cached.
         """
         room = sizes.room
         body: set[int] = set()
@@ -548,7 +541,7 @@ class PromptPolicy:
         return tuple(sorted(body)), recalled
 
     def _plan(self, sizes: PromptSizes, body: tuple[int, ...], recalled: tuple[int, ...]) -> _Plan:
-        """Return the plan that sends these turns; what cannot be recalled goes into the body."""
+        """Return the plan that sends these turns; if turns cannot be recalled, they go into the body."""
         if recalled and sizes.recall is None:
             body, recalled = tuple(sorted({*body, *recalled})), ()
         body_tokens = sum(sizes.turns[turn] + sizes.texts.get(turn, 0) for turn in body)
@@ -559,13 +552,12 @@ class PromptPolicy:
         return _Plan(body, recalled, body_tokens, recalled_tokens, cached, self._cost(tokens, cached, written_to))
 
     def _to_recall(self, sizes: PromptSizes, ledger: Ledger) -> float:
-        """Return the expected price of what a question recalls: the mean so far, in a young thread a mean turn."""
+        """Return the expected price of a recall: the mean so far, and a mean turn in a young thread."""
         prior, questions = sum(sizes.turns) / max(1, len(sizes.turns)), ledger.questions
         tokens = (questions * ledger.recalled_tokens + _PRIOR_QUESTIONS * prior) / (questions + _PRIOR_QUESTIONS)
         return self.prices.input / 1_000_000 * tokens
 
     def _cached(self, sizes: PromptSizes, body: tuple[int, ...]) -> int:
-        """Return how much of a prompt with this body the cache should hold."""
         old, cache, ledger, common = self.state.body, self.state.cache, self.state.ledger, sizes.continuation
         turn_count = self.state.history.turn_count
         if not self.is_warm or sizes.fixed != cache.fixed_tokens:
@@ -577,18 +569,18 @@ class PromptPolicy:
         texts = {turn for turn, _ in old.texts}
         before = tuple(turn for turn in old.ids(turn_count) if turn < common.same_turns)
         now = tuple(turn for turn in body if turn not in texts or turn in sizes.texts)
-        if self.prices.marked and not common.goes_on:  # the last mark was behind a question, before its answer
+        if self.prices.marked and not common.goes_on:  # the last mark was after a question, before its answer
             before = before[:-1] if old.since < common.same_turns else ()
         same = common_beginning(before, now)
         cached = sizes.fixed + sum(sizes.turns[turn] + sizes.texts.get(turn, 0) for turn in before[:same])
-        # The last request may reach into the turn of its question.
+        # The last request may extend into the turn of its question.
         reaches = cache.stable_tokens <= cached or now[same : same + 1] == (turn_count,)
         if same == len(before) and common.goes_on and reaches:
             return cache.stable_tokens
         return sizes.fixed if self.prices.marked and same < len(before) else cached
 
     def _everything(self, tokens: int, fixed: int, common: Continuation, *, is_step: bool = False) -> float:
-        """Return what a request with the full history costs, if every request before was such a one."""
+        """Return the cost of a request with the full history, if all earlier requests had it as well."""
         cache = self.state.cache
         hit = cache.everything_tokens if is_step else cache.everything_stable_tokens
         hit = hit if common.goes_on else common.everything_same_tokens

@@ -77,11 +77,9 @@ class ModelPrices:
 
 
 UNKNOWN = ModelPrices(input=1.0, output=5.0, cache_read=0.02, cache_write=1.25, lifetime_seconds=3600.0)
-"""Stands for a model without a row, where an input token is the unit.
-
-Of all rows it has the smallest ratio of ``cache_read`` to ``input``, the largest of ``cache_write``, and the longest
-lifetime: these make sending everything cheap and a change of the prompt dear. The smallest prefix is the usual one.
-"""
+"""Prices for a model without a row, with an input token as the unit. Of all rows it has the smallest ratio of
+``cache_read`` to ``input``, the largest of ``cache_write``, and the longest lifetime: sending everything is cheap and a
+change of the prompt expensive. The smallest prefix is the usual one."""
 
 _FIGURES = [field.name for field in fields(ModelPrices)][:8]
 
@@ -91,14 +89,12 @@ PRICES: Mapping[str, ModelPrices] = {
     )
     for name, *figures, as_of, source in rows("prices.tsv")
 }
-"""Prices by the beginning of a model's name, in lower case: of a prompt within the first tier, without discounts."""
+"""Prices by the beginning of a model's name, in lower case, for prompts of the first tier, without discounts."""
 
 
 @with_suggestions()
 def prices_of_model(name: str, prices: Mapping[str, ModelPrices] = PRICES) -> ModelPrices | None:
-    """Return the prices of a model, from the longest key that its name starts with, or None if unknown.
-
-    A provider before the name (``openai/``, ``us.anthropic.``, ``models/``) is left out.
+    """Return the prices of the longest key that a model's name, after any provider, starts with; None if unknown.
 
     >>> prices_of_model("us.anthropic.claude-sonnet-4-5").cache_read, prices_of_model("my-own-model")
     (0.3, None)
@@ -112,9 +108,9 @@ def read_prices(source: str | PathLike[str] | Mapping[str, Any]) -> Mapping[str,
     Your row applies to every model whose name starts with its key, and replaces the built-in rows of those models.
 
     Args:
-        source: a JSON file, or its content: for the beginning of each model's name an object with the attributes of
-            :class:`ModelPrices`. ``input`` and ``output`` are needed; without ``cache_read`` nothing is cached, without
-            ``cache_write`` writing to the cache costs nothing.
+        source: a JSON file or its content: by the beginning of a model's name, an object with the attributes of
+            :class:`ModelPrices`. ``input`` and ``output`` are required; without ``cache_read`` nothing is cached,
+            without ``cache_write`` writing to the cache costs nothing extra.
 
     Raises:
         ConfigError: the file cannot be read, or a row is invalid; the message names it.

@@ -1,4 +1,4 @@
-"""Token usage as providers report it for one call of a model, under each provider's field names."""
+"""Token usage of a model call, read from each provider's field names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ for _kind, _summed in rows("usage_names.tsv"):
 _HOLDERS = ("usage", "usage_metadata", "token_usage")
 _MODEL = ("model", "model_name", "model_version")
 
-# Anthropic and Amazon Bedrock count what was read from a cache, or written to one, beside the input.
+# Anthropic and Amazon Bedrock do not count tokens read from or written to a cache as input.
 _BESIDE = ("cache_read_input_tokens", "cache_creation_input_tokens", "cache_write_input_tokens")
 
 _CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -27,7 +27,7 @@ _Get = Callable[[str], Any]
 
 @with_suggestions()
 class Usage(NamedTuple):
-    """The token usage that a provider reported for one call of a model.
+    """The token usage that a provider reported for a model call.
 
     Attributes:
         input_tokens: input tokens, including cached ones.
@@ -44,7 +44,7 @@ class Usage(NamedTuple):
     model: str = ""
 
     def since(self, earlier: Usage) -> Usage | None:
-        """Return the growth of running totals since earlier ones, all of them after a restart, None without growth."""
+        """Return the growth of running totals since earlier ones; the totals after a restart; None without growth."""
         if self.input_tokens < earlier.input_tokens or self.output_tokens < earlier.output_tokens:
             return self
         grown = (max(0, now - before) for now, before in zip(self[:4], earlier[:4], strict=True))
@@ -53,15 +53,14 @@ class Usage(NamedTuple):
 
 
 def read_usage(reported: object, *, model: object = None) -> Usage | None:
-    """Return the usage that an object of counts reports, or None where it reports no tokens.
+    """Return the usage in an object of counts, or None if it reports no tokens.
 
-    Anthropic counts cached tokens beside the input; here they are part of it, as everywhere else. So are cached tokens
-    that are more than the input.
+    Cached tokens are added to the input if the provider excludes them (Anthropic), or if they exceed it.
 
     Args:
-        reported: the counts, or an answer that holds them as ``usage`` or ``usage_metadata``: a mapping, or an object
-            with attributes.
-        model: the model's name, if known; None: what the counts or the answer say.
+        reported: the counts, or an answer that holds them as ``usage``, ``usage_metadata`` or ``token_usage``: a
+            mapping, or an object with attributes.
+        model: the model's name, if known; None: the one in the counts or the answer.
 
     >>> read_usage({"prompt_tokens": 9, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 4}})
     Usage(input_tokens=9, output_tokens=2, cached_tokens=4, cache_written_tokens=0, model='')
@@ -84,14 +83,13 @@ def read_usage(reported: object, *, model: object = None) -> Usage | None:
 
 
 def _reader(reported: object) -> _Get:
-    """Return what finds the value of a name, written in snake case, in a mapping or an object; None: it has none."""
+    """Return a getter by snake-case name for a mapping or an object; it returns None for a missing name."""
     if isinstance(reported, Mapping):
         return {_CAPITAL.sub("_", key).lower(): value for key, value in reported.items() if isinstance(key, str)}.get
     return lambda name: getattr(reported, name, None)
 
 
 def _count(places: Sequence[_Get], kind: str) -> int:
-    """Return the first sum above 0."""
     for get, summed in product(places, _NAMES[kind]):
         values = map(get, summed)
         count = sum(value for value in values if isinstance(value, int) and value is not True and value > 0)

@@ -1,12 +1,11 @@
-"""Anchors: the terms of a text that can be looked for again.
+"""Anchors: the searchable terms of a text.
 
-A turn is found by its *terms* (what the index stores): English words (case-folded, lightly stemmed), identifiers and
-versions as a whole and by their parts, pairs of neighbouring characters in scripts without spaces, and single Han
-characters. :func:`extract_anchors` also gives triples of characters, quoted phrases and back-tick code, which are not
-indexed but looked for in the text of the best candidates.
-
-Nothing crosses punctuation, and no anchor is longer than 120 characters. At most 100,000 characters of a text are read
-(three quarters from its beginning, one quarter from its end), and the first ``limit`` different anchors are kept.
+The index stores *terms*: English words (case-folded, lightly stemmed), numbers, identifiers and versions (whole and in
+parts), dates and amounts, pairs of neighbouring characters in scripts without spaces, and single Han characters.
+:func:`extract_anchors` adds triples of characters, quoted phrases and back-tick code: these are not indexed, but
+searched in the text of the best candidates. Pairs and triples do not cross punctuation. No anchor is longer than 120
+characters. At most 100,000 characters of a text are read (three quarters from its beginning, one quarter from its end),
+and the first ``limit`` different anchors are kept.
 """
 
 from __future__ import annotations
@@ -36,13 +35,13 @@ AnchorKind = Literal[
 ]
 
 MAX_SCANNED_CHARACTERS = 100_000
-"""Characters of one text that are read for anchors. Source: ours, about 25,000 tokens: longer than any reply."""
+"""Characters of a text that are scanned for anchors. Source: ours, about 25,000 tokens: longer than any reply."""
 
 MAX_TURN_ANCHORS = 2048
-"""Different terms kept of one side of a turn. Source: ours: all of a long article, and a bound for a hostile one."""
+"""Different terms kept per side of a turn. Source: ours: all of a long article, and a bound for a hostile one."""
 
 MAX_QUERY_ANCHORS = 256
-"""Different anchors kept of one query. Source: ours: a question of 150 words has fewer."""
+"""Different anchors kept per query. Source: ours: a question of 150 words has fewer."""
 
 _NOT_INDEXED = frozenset({"triple", "quote", "code"})
 _MAX_TOKEN = 120
@@ -59,22 +58,22 @@ _QUOTED = LazyPattern(
     r"|(?<!\w)'([^'\n]{2,80})'(?!\w)"
 )
 _CAMEL = LazyPattern(r"[a-z][A-Z]")
-_FIRST_WIDE = "\u0e01"  # no character before it is of a script that is searched by pairs
+_FIRST_WIDE = "\u0e01"  # the first character of a script that is searched by pairs
 _PAIR = LazyPattern(f"(?=([^{''.join(sorted(HAN_PARTICLES))}]{{2}}))")
 _CHARACTER = LazyPattern(f"(?![{''.join(sorted(HAN_PARTICLES | HAN_LIGHT))}])[{HAN}]")
-_ENDINGS = (("ing", 3), ("ed", 3), ("ly", 4))  # and how many letters must be left
-_LONGEST_WITH_Z = 5  # resize, capsized: no -ise
+_ENDINGS = (("ing", 3), ("ed", 3), ("ly", 4))  # each with the fewest letters that must remain
+_LONGEST_WITH_Z = 5  # letters of a word that keeps its z, as in "resize"
 _VOWEL = LazyPattern(r"[aeiouy]")
 
 
 class Anchor(NamedTuple):
-    """One anchor of a text.
+    """An anchor of a text.
 
     Attributes:
         term: the indexed form (folded, stemmed).
-        text: how it was written where it was first seen.
+        text: the anchor as first written.
         kind: kind of anchor.
-        weight: its weight, 0..1, before any idf (see :func:`term_weight`).
+        weight: weight before any idf, 0..1 (see :func:`term_weight`).
     """
 
     term: str
@@ -84,12 +83,12 @@ class Anchor(NamedTuple):
 
 
 def count_terms(text: str, *, limit: int = MAX_TURN_ANCHORS, with_quantities: bool = True) -> dict[str, int]:
-    """Return the indexed terms of a text with their counts, in the order in which they first occur.
+    """Return the indexed terms of a text with their counts, in order of first occurrence, dates and amounts last.
 
     Args:
         text: any text.
-        limit: how many different terms are kept.
-        with_quantities: whether dates and amounts are among them; they are half the work on a short text.
+        limit: maximum number of different terms.
+        with_quantities: whether to include dates and amounts, which are half the work on a short text.
 
     >>> count_terms("Deploy api-gateway, then deploy 缓存")
     {'deploy': 2, 'api-gateway': 1, 'api': 1, 'gateway': 1, '缓存': 1, '缓': 1, '存': 1}
@@ -109,7 +108,7 @@ def count_terms(text: str, *, limit: int = MAX_TURN_ANCHORS, with_quantities: bo
 
 
 def telling_terms(text: str) -> set[str]:
-    """Return the terms of :func:`count_terms` that have more than one character and weigh 1.
+    """Return the terms of :func:`count_terms` with more than one character and weight 1.
 
     >>> sorted(telling_terms("我们 deploy 缓存 7 days"))
     ['day', 'deploy', '缓存']
@@ -119,10 +118,9 @@ def telling_terms(text: str) -> set[str]:
 
 
 def extract_anchors(text: str, *, limit: int = MAX_QUERY_ANCHORS) -> tuple[Anchor, ...]:
-    """Return every anchor of a text once, in the order of its first occurrence, quoted phrases and code last.
+    """Return every anchor of a text once, in order of first occurrence; dates, amounts, quotes and code come last.
 
-    The anchors of the indexed kinds (all but ``triple``, ``quote`` and ``code``) have exactly the terms of
-    :func:`count_terms`.
+    Apart from the kinds ``triple``, ``quote`` and ``code``, the terms are those of :func:`count_terms`.
 
     >>> [(a.text, a.kind) for a in extract_anchors("Does v1.2 fix `get_user`?")]
     [('v1.2', 'version'), ('fix', 'word'), ('get_user', 'identifier'), ('user', 'word'), ('get_user', 'code')]
@@ -144,7 +142,7 @@ def extract_anchors(text: str, *, limit: int = MAX_QUERY_ANCHORS) -> tuple[Ancho
 
 
 def query_terms(text: str, *, counts: Mapping[str, int] | None = None) -> Collection[str]:
-    """Return the indexed terms among a query's anchors, in their order: those of :func:`extract_anchors`, sooner.
+    """Return the indexed terms of a query's anchors, in order; faster than :func:`extract_anchors`.
 
     >>> list(query_terms("Does v1.2 fix `get_user`?"))
     ['v1.2', 'fix', 'get_user', 'user']
@@ -157,10 +155,9 @@ def query_terms(text: str, *, counts: Mapping[str, int] | None = None) -> Collec
 
 
 def has_whole(phrase: str, folded: str) -> bool:
-    """Return whether a folded text holds a folded phrase as whole tokens.
+    """Return whether a folded text contains a folded phrase as whole tokens.
 
-    ``v1.2`` is not in ``v1.20`` nor in ``v1.2.3``, ``app`` is not in ``apple`` nor in ``app.py``. Scripts without
-    spaces have no token borders: there any occurrence counts.
+    ``app`` is not in ``apple`` or ``app.py``. Scripts without spaces have no token borders: any occurrence counts.
 
     >>> has_whole("v1.2", "we run v1.20"), has_whole("v1.2", "we run v1.2.")
     (False, True)
@@ -175,7 +172,7 @@ def has_whole(phrase: str, folded: str) -> bool:
 
 
 def folded(text: str) -> str:
-    """Return a text as phrases are looked for in it: case-folded, the commonest traditional characters simplified.
+    """Return a text prepared for phrase search: case-folded, with the commonest traditional characters simplified.
 
     >>> folded("Redis 緩存")
     'redis 缓存'
@@ -185,14 +182,13 @@ def folded(text: str) -> str:
 
 @lru_cache(maxsize=32_768)
 def stem(word: str) -> str:
-    """Return the common term of all forms of a lower-case English word.
+    """Return the term shared by all forms of a lower-case English word.
 
-    An irregular form gives its base; plural and third-person -s, -ing, -ed, -ly and the silent -e go; a doubled
-    consonant is undone; -ize reads as -ise; a member of a family (``payment``) gives the term of its head (``pay``).
-    Light on purpose: it joins what a reader would call the same word and little else.
-
-    Source: Harman 1991, "How effective is suffixing?" (light stemming serves recall as well as a full stemmer); the
-    rules and the families are ours, see :mod:`gatekeeper_core.selection.lexicon`.
+    Irregular forms become their base; plural and third-person -s, -ing, -ed, -ly and silent -e are removed; doubled
+    consonants are undone; -ize becomes -ise; a family member (``payment``) gets the term of its head (``pay``). Light
+    on purpose: it joins what a reader would call the same word and little else. Source: Harman 1991, "How effective is
+    suffixing?" (light stemming serves recall as well as a full stemmer); the rules and the families are ours, see
+    :mod:`gatekeeper_core.selection.lexicon`.
 
     >>> [stem(w) for w in ("running", "ran", "tries", "caches", "making", "moved", "class", "status")]
     ['run', 'run', 'try', 'cach', 'mak', 'mov', 'class', 'status']
@@ -209,7 +205,7 @@ def _family_terms() -> Mapping[str, str]:
 
 
 def without_ending(word: str) -> str:
-    """Return a lower-case English word in its base form without its ending, whatever its family.
+    """Return the base form of a lower-case English word without its ending; families are ignored.
 
     >>> without_ending("payments"), without_ending("wrote"), without_ending("modernisation")
     ('payment', 'writ', 'modernis')
@@ -234,7 +230,7 @@ def without_ending(word: str) -> str:
 
 
 def other_forms(term: str) -> tuple[str, ...]:
-    """Return how the words of a term begin that do not begin with the term itself.
+    """Return the beginnings of a term's words that do not begin with the term itself.
 
     >>> other_forms("break"), other_forms("subscrib"), other_forms("query")
     (('broke', 'broken'), ('subscription',), ('queri',))
@@ -243,7 +239,6 @@ def other_forms(term: str) -> tuple[str, ...]:
 
 
 def _changed_ends(begin: str) -> Iterator[str]:
-    """Yield how the beginning of a word is written where its last letter changes."""
     if begin.endswith("y"):  # queries, queried
         yield f"{begin[:-1]}i"
     if without_ending(american := f"{begin[:-1]}z") == begin:  # organise, organize
@@ -252,20 +247,19 @@ def _changed_ends(begin: str) -> Iterator[str]:
 
 @cache
 def _forms_by_term() -> Mapping[str, tuple[str, ...]]:
-    found: dict[str, dict[str, None]] = {}
+    forms_by_term: dict[str, dict[str, None]] = {}
     for word in (*irregular_forms(), *family_heads(), *family_heads().values()):
         begin = without_ending(word) if word not in irregular_forms() else word
-        found.setdefault(stem(word), {}).update(dict.fromkeys((begin, *_changed_ends(begin))))
-    return {term: tuple(form for form in forms if not form.startswith(term)) for term, forms in found.items()}
+        forms_by_term.setdefault(stem(word), {}).update(dict.fromkeys((begin, *_changed_ends(begin))))
+    return {term: tuple(form for form in forms if not form.startswith(term)) for term, forms in forms_by_term.items()}
 
 
 def term_weight(term: str) -> float:
-    """Return how much an indexed term counts before its idf, 0..1.
+    """Return the weight of an indexed term before its idf, 0..1.
 
-    Pairs that hold a Chinese function character count 0.4, single characters 0.2, numbers of one or two digits 0.3,
-    dates and amounts 0.5 (their parts count beside them), all else 1.
-
-    Source: ours. A pair across a function character is mostly grammar, a single character is mostly half a word.
+    Pairs with a Chinese function character weigh 0.4, single characters 0.2, numbers of one or two digits 0.3, dates
+    and amounts 0.5 (their parts count too), all other terms 1. Source: ours. A pair with a function character is mostly
+    grammar, a single character is mostly half a word.
 
     >>> term_weight("缓存"), term_weight("我们"), term_weight("缓"), term_weight("7"), term_weight("cache")
     (1.0, 0.4, 0.2, 0.3, 1.0)
@@ -282,7 +276,6 @@ def _pair_weight(pair: str) -> float:
 
 
 def _readable(text: str) -> str:
-    """Return the part of a text that is read, cleaned."""
     if len(text) > MAX_SCANNED_CHARACTERS:
         head = MAX_SCANNED_CHARACTERS * 3 // 4
         text = text[:head] + "\n" + text[head - MAX_SCANNED_CHARACTERS :]
@@ -318,7 +311,6 @@ def _anchors(token: str) -> Iterator[Anchor]:
 
 
 def _wide_terms(run: str) -> tuple[str, ...]:
-    """Return the pairs of a run, then its single Han characters; function characters never stand alone."""
     run = _simplified(run)
     if len(run) == 1:
         return () if run in HAN_PARTICLES or run in HAN_LIGHT or run in KANA_PARTICLES else (run,)
@@ -329,7 +321,7 @@ def _wide_terms(run: str) -> tuple[str, ...]:
 
 
 def _simplified(text: str) -> str:
-    """Return a text with the commonest traditional characters simplified, character for character."""
+    """Return a text of the same length with the commonest traditional characters simplified."""
     if text.isascii() or not _traditional().search(text):
         return text
     variants = simplified_characters()
@@ -349,19 +341,19 @@ _starts_wide = lru_cache(maxsize=65_536)(is_wide)
 
 
 def _known_terms(token: str) -> tuple[str, ...]:
-    # A memory of so many tokens would be one of gigabytes where they are data in base64.
+    # Long tokens are not cached: with base64 data the cache would grow to gigabytes.
     return _word_terms(token) if len(token) <= _MAX_TOKEN else _word_terms.__wrapped__(token)
 
 
 @lru_cache(maxsize=65_536)
 def _word_terms(token: str) -> tuple[str, ...]:
-    """Return the terms of one token that is not wide: itself, and its parts where it is put together."""
+    """Return the terms of a token that is not wide: the token itself, and its parts if it is a compound."""
     folded = token.casefold()[:_MAX_TOKEN]
     if token.isalpha() and not _is_camel(token):
         return () if folded in ENGLISH_STOP_WORDS else (stem(folded),)
     if folded.isdigit():
         return (folded,)
-    if "'" in folded or "’" in folded:  # what precedes a contraction or a possessive
+    if "'" in folded or "’" in folded:  # the part before a contraction or a possessive
         plain = folded.replace("’", "'")
         base, _, rest = plain.partition("'")
         if len(base) == 1 and len(rest) > 2:  # a name: O'Brien, D'Angelo
@@ -373,7 +365,7 @@ def _word_terms(token: str) -> tuple[str, ...]:
 
 
 def _is_camel(token: str) -> bool:
-    """Return whether a word changes from lower to upper case inside: ``getUser`` does, ``URLs`` does not."""
+    """Return whether a word changes from lower to upper case: ``getUser`` does, ``URLs`` does not."""
     return _CAMEL.search(token) is not None
 
 
@@ -392,7 +384,7 @@ def _is_token_character(char: str) -> bool:
 
 
 def _is_free(edge: str, beside: str) -> bool:
-    """Return whether a token may end at its edge, given up to two characters beside it, the nearest first."""
+    """Return whether a token may end at its edge, given up to two characters next to it, nearest first."""
     if not beside or not _is_token_character(edge):
         return True
     return not _is_token_character(beside[1] if len(beside) > 1 and beside[0] in "./-:@" else beside[0])

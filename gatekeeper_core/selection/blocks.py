@@ -1,4 +1,4 @@
-"""The turns of a conversation as the gatekeeper keeps them: both texts, and what they cost."""
+"""The turns of a conversation as the gatekeeper stores them: both texts and their cost."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from gatekeeper_core.tokens import TokenCounter, count_messages
 
 
 class Block(NamedTuple):
-    """One turn of the history, as a read-only value.
+    """A turn of the history, as a read-only value.
 
     Attributes:
         user_text: the user's text.
         assistant_text: the assistant's text, "" while it is pending.
         tokens_user: tokens of the user's text.
-        tokens_assistant: tokens of the assistant's text (of a turn made of messages: of everything but the user's).
-        turn_id: 0-based position in the current history; a cut back frees the numbers.
-        source: the turn of messages that it came from; None for a pair of texts.
+        tokens_assistant: tokens of the assistant's text; for a turn of messages, of everything but the user's.
+        turn_id: 0-based position in the current history; numbers of removed turns are reused.
+        source: the turn of messages it was built from; None for a pair of texts.
     """
 
     user_text: str
@@ -44,7 +44,7 @@ class Block(NamedTuple):
 
     @property
     def anchors(self) -> list[str]:
-        """Its anchors as written, without repetition, in the order of their first occurrence."""
+        """The anchors as written, each once, in order of first occurrence; single characters are left out."""
         sides = (extract_anchors(text, limit=MAX_TURN_ANCHORS) for text in self.texts)
         return list(dict.fromkeys(anchor.text for side in sides for anchor in side if anchor.kind != "character"))
 
@@ -60,18 +60,18 @@ class Block(NamedTuple):
 
     @property
     def day(self) -> date | None:
-        """The day on which it was written, in the time of its writer; None if its messages carry no time."""
+        """The day it was written, in the writer's time zone; None if its messages carry no time."""
         written = self.source.created_at if self.source is not None else None
         return written.date() if written is not None else None
 
     @property
     def date_terms(self) -> dict[str, int]:
-        """The terms of the day on which it was written, each once."""
+        """The terms of the day it was written, each with a count of 1."""
         return dict.fromkeys(date_terms(self.day), 1) if self.day is not None else {}
 
     @property
     def openings(self) -> tuple[str, str]:
-        """The beginnings of both sides, with the names that their messages carry."""
+        """Both texts for finding speakers; ``name: `` alone if the messages of a side carry a name."""
         names: dict[str, str] = {}
         for message in self.source.messages if self.source is not None else ():
             if message.name:

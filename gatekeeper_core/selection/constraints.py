@@ -1,7 +1,7 @@
-"""Stable constraints: a small fixed zone of what the user has laid down for good.
+"""Stable constraints: a small fixed block of the user's standing instructions.
 
-Output language, style, prohibited items: plain keys and values in the order in which they were first set, capped, never
-gated, never searched. They are no memory.
+Output language, style, prohibited items: plain keys and values in the order they were first set; capped, never gated,
+never searched. They are not a memory.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from gatekeeper_core.fences import fence
 from gatekeeper_core.tokens import TokenCounter
 
 CONSTRAINT_TOKENS = 512
-"""Cap of the rendered constraints. Source: ours; the specification says "small"."""
+"""Token cap of the rendered constraints. Source: ours; the specification says "small"."""
 
 
 def with_constraint(constraints: Mapping[str, str], key: str, value: str, *, count: TokenCounter) -> dict[str, str]:
-    """Return the constraints with one more; a key that is there gets the new value and keeps its place.
+    """Return the constraints with one added; an existing key gets the new value and keeps its place.
 
     Raises:
         TypeError: the key or the value is not a str.
         ConfigError: the key is empty.
-        ConstraintLimitError: the constraints would outgrow the cap.
+        ConstraintLimitError: the constraints would exceed the cap.
     """
     for name, text in (("key", key), ("value", value)):
         check_str(f"{name}", text)
@@ -36,10 +36,9 @@ def with_constraint(constraints: Mapping[str, str], key: str, value: str, *, cou
 
 
 def render_constraints(constraints: Mapping[str, str], *, fenced: Callable[[str], str] | None = None) -> str:
-    r"""Return the constraints as text for a prompt, or "" if there are none: a heading, then fenced lines.
+    r"""Return the constraints as prompt text, a heading and fenced lines; "" without constraints.
 
-    Each constraint begins a line; the further lines of a key or value are indented, whatever ends them, so that no
-    text reads as another constraint.
+    Each constraint begins a line; other lines of a key or value are indented, so that none reads as a constraint.
 
     Args:
         constraints: values by key.

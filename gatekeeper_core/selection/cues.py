@@ -1,7 +1,7 @@
-"""Cues: wordings that relate a query to what went before, read from the text alone.
+"""Cues: wordings that relate a query to earlier turns, read from the text alone.
 
-The words themselves are data (``data/cues.tsv``, ``data/words.tsv``); this module finds them, with the guards that
-keep 其它, 这个月, 继续教育 or the conjunction "that" from being taken for a word that points back.
+The words are data (``data/cues.tsv``, ``data/words.tsv``); this module matches them, and its guards keep 其它, 这个月,
+继续教育 and the conjunction "that" from counting as words that point back.
 """
 
 from __future__ import annotations
@@ -27,18 +27,17 @@ class Cues(NamedTuple):
 
     Attributes:
         referring: a word that points back (这个, 刚才, "it", "continue").
-        pronoun: a word for a person or place said before (她, "they"), a weaker sign.
+        pronoun: a word for a person or place mentioned before (她, "they"), a weaker sign.
         switch: an explicit change of topic (换个话题, "new topic").
-        said: a wording for what was said before (刚才说的, "you mentioned earlier").
+        said: a reference to what was said before (刚才说的, "you mentioned earlier").
         back: an explicit return (回到, "back to").
-        leaving: the word of a beginning that leaves what was said ("Enough of that."); all cues but ``switch`` are then
-            those of what follows.
-        small_talk: a request that people bring up out of the blue (今天天气, "tell me a joke").
+        leaving: an opening that drops the topic ("Enough of that."); the other cues but ``switch`` are read after it.
+        small_talk: a request that people make out of the blue (今天天气, "tell me a joke").
         acknowledgement: a short answer at the beginning (好的, "ok").
-        correction: a wording that the last answer took the user wrong (我问的不是这个, "no, I meant").
-        about_conversation: a question about the conversation itself and nothing else (我们都聊了什么).
-        gathers: a wording that asks for all of something (所有, "every").
-        asked_before: a wording that asks what the user asked or said (我问过, "did I ask").
+        correction: a complaint that the last answer missed the point (我问的不是这个, "no, I meant").
+        about_conversation: a question about nothing but the conversation itself (我们都聊了什么).
+        gathers: a request for all of something (所有, "every").
+        asked_before: a question about what the user asked or said (我问过, "did I ask").
     """
 
     referring: str | None = None
@@ -56,12 +55,12 @@ class Cues(NamedTuple):
 
     @property
     def pointer(self) -> str | None:
-        """The wording that refers to something said before, if any."""
+        """The wording that refers to something said before, or None."""
         return self.referring or self.pronoun or self.said
 
 
 def read_cues(text: str) -> Cues:
-    """Return the cues of a text; of a long one only the first 2,000 characters are read.
+    """Return the cues of a text; only the first 2,000 characters are read.
 
     >>> read_cues("展开说说").referring, read_cues("其它的呢").referring, read_cues("I think that Go is fast").referring
     ('展开', None, None)
@@ -90,11 +89,11 @@ def read_cues(text: str) -> Cues:
 
 
 def is_request(text: str) -> bool:
-    """Return whether the wording of a text asks for something (请问, "can you")."""
+    """Return whether a text is worded as a request (请问, "can you")."""
     folded = _folded(text)
     leaving = _LEAVING.match(folded)
-    asked = folded[leaving.end() :] if leaving else folded
-    return any(_pattern(name).search(asked) for name in ("request openers", "request verbs"))
+    request = folded[leaving.end() :] if leaving else folded
+    return any(_pattern(name).search(request) for name in ("request openers", "request verbs"))
 
 
 def _folded(text: str) -> str:
@@ -102,16 +101,15 @@ def _folded(text: str) -> str:
 
 
 def without_cues(text: str) -> str:
-    """Return a text without the wordings that only relate it to what went before, or say that it asks.
+    """Return a text without the wordings that only relate it to earlier turns or mark a request.
 
-    What is left is what is asked about: in "换个话题,聊聊旅行" the change of topic is no anchor. Of a long text only
-    the first 2,000 characters are read.
+    So the change of topic in "换个话题,聊聊旅行" is no anchor. Only the first 2,000 characters are changed.
 
     >>> without_cues("Back to the Redis cache")
     '  the Redis cache'
     """
     head, tail = text[:_MAX_READ], text[_MAX_READ:]
-    # Letter for letter, so that places are the same: only the capital I with a dot has a longer lower case.
+    # The length stays the same, so positions match: only the capital I with a dot has a longer lower case.
     low = head.replace("İ", "I").lower().replace("ı", "i").replace("ſ", "s").replace("’", "'")
     if leaving := _LEAVING.match(low):
         head, low = head[leaving.end() :], low[leaving.end() :]
@@ -126,13 +124,12 @@ def _sentences(text: str) -> list[str]:
 
 
 def _blanked(text: str, spans: list[tuple[int, int]]) -> str:
-    """Return a text with one space in place of each span."""
     edges = [0, *chain.from_iterable(spans), len(text)]
     return " ".join(text[start:stop] for start, stop in zip(edges[::2], edges[1::2], strict=True))
 
 
 def asking_sentence(text: str) -> str | None:
-    """Return the last question of a text of several sentences; None where it says little alone.
+    """Return the last question of a text of several sentences; None without one, or if it is too vague on its own.
 
     >>> asking_sentence("It rained all day. Where did my cousin Lena move?"), asking_sentence("It rained. And you?")
     ('Where did my cousin Lena move?', None)
@@ -143,7 +140,7 @@ def asking_sentence(text: str) -> str | None:
 
 
 def ends_with_question(text: str) -> bool:
-    """Return whether the end of a text asks something.
+    """Return whether a text ends with a question.
 
     >>> ends_with_question("Done. Shall I deploy it?"), ends_with_question("部署好了。")
     (True, False)
@@ -161,25 +158,21 @@ _ABOUT_CONVERSATION = data_pattern("cues.tsv", "ABOUT_CONVERSATION")
 
 @cache
 def _pattern(name: str) -> re.Pattern[str]:
-    """Return one pattern for both languages: Chinese anywhere, longest first, English as whole words.
-
-    A Chinese character beside an English word is no part of it: "back to缓存" goes back.
-    """
+    """Return a pattern for both languages: Chinese anywhere, longest first; English as whole words ("back to缓存")."""
     chinese = sorted(words("cues.tsv", f"{name} chinese"), key=lambda word: (-len(word), word))
     english = rf"(?<![0-9a-z_'])(?:{pattern('cues.tsv', f'{name} english')})(?![0-9a-z_'])"
     return re.compile("|".join(map(re.escape, chinese)) + "|" + english)
 
 
 def _first(name: str, text: str) -> str | None:
-    """Return the first of a group of wordings in a lower-case text, or None."""
     match = _pattern(name).search(text)
     return match[0] if match else None
 
 
 def _referring(text: str) -> str | None:
-    """Return the first word that points back at an earlier turn, not at what the text itself has named before it."""
+    """Return the first word that points back to an earlier turn, not to something that the text itself has named."""
     parts = _sentences(text)
-    reaction = _REACTION.match(text)  # an opening that only comments on what was said, where something follows it
+    reaction = _REACTION.match(text)  # skip an opening that only comments on what was said, if something follows it
     if reaction and count_terms(rest := text[reaction.end() :]):
         parts = _sentences(rest)
     asks_about_you = is_question(parts[-1]) and _pattern("questions about you").search(parts[-1])
@@ -195,7 +188,7 @@ def _referring(text: str) -> str | None:
             continue
         lead = guarded[: match.start() if match else guarded.rfind(word)]
         if _tells_enough(" ".join([*before, lead])):
-            return None  # the text itself has what the word refers to
+            return None  # the text itself contains what the word refers to
         if word not in word_set("inner pointers") or match is None:
             return word
         if not _NEW_THING.search(lead) and not any(map(_names_something, before)):
@@ -208,7 +201,7 @@ def _tells_enough(text: str) -> bool:
 
 
 def _pronoun(text: str) -> str | None:
-    """Return the first pronoun, unless the text itself has named before whom or what it means ("my daughter")."""
+    """Return the first pronoun, unless the text has already named what it refers to ("my daughter")."""
     match = _pattern("pronouns").search(text)
     if match is None or _NAMED_THING.search(text[: match.start()]):
         return None
@@ -216,7 +209,7 @@ def _pronoun(text: str) -> str | None:
 
 
 def _names_something(part: str) -> bool:
-    """Return whether a sentence names a thing that a pronoun after it would mean."""
+    """Return whether a sentence names something that a later pronoun could refer to."""
     if _NAMED_THING.search(part):
         return True
     for name in ("thanks", "acknowledgements", "greetings"):
@@ -225,7 +218,7 @@ def _names_something(part: str) -> bool:
 
 
 def _referring_that(folded: str) -> str | None:
-    """Return "that" where it means something said before, not where it joins a clause or points at a noun."""
+    """Return "that" if it refers to something said before, not if it joins a clause or precedes a noun."""
     openers, questions, before_that = map(word_set, ("clause openers", "question words", "before that"))
     pieces = ["", "", *_ENGLISH_PIECE.findall(folded), ""]
     for at in range(2, len(pieces) - 1):
@@ -250,7 +243,6 @@ def _referring_that(folded: str) -> str | None:
 
 
 def _about_conversation(folded: str) -> str | None:
-    """Return the wording of a question about the conversation, unless the text also asks about something in it."""
     match = _ABOUT_CONVERSATION.search(folded)
     if not match:
         return None

@@ -1,12 +1,12 @@
-"""Dates and amounts as terms: what is written in several ways and means one thing.
+"""Dates and amounts as terms: one term for all spellings of the same date or amount.
 
 ``5月3日``, ``5月3号``, ``2023-05-03``, ``May 3rd`` and ``3 May`` all give the date ``@05-03``; ``60元``, ``60块`` and
-``六十元`` the amount ``#60元``. A date names no year, for a question seldom does; the year is a number of its own.
+``六十元`` the amount ``#60元``. A date has no year, because questions seldom name one; the year is a separate number.
 
-A turn whose messages carry a time is indexed under its day, its week, its month and its year. A question finds it by
-the day, by the month ("in May 2023", 三月份), or by a word that counts from the day of asking ("yesterday", 上周). No
-clock is read: the day is an argument. "Today" and "this week" mean no earlier turn: who asks for today's weather asks
-for none. A week is a calendar week from Monday to Sunday (ISO 8601).
+A turn whose messages carry a time is indexed under its day, week, month and year. A question finds it by the day, the
+month ("in May 2023", 三月份), or a word relative to the day of asking ("yesterday", 上周). No clock is read: the day is
+an argument. "Today" and "this week" match no turn: a question about today's weather needs none. A week runs from Monday
+to Sunday (ISO 8601).
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class Quantity(NamedTuple):
     """A date or an amount in a text.
 
     Attributes:
-        term: one form for all ways to write it.
-        text: how it was written.
+        term: the common form of all spellings.
+        text: the text as written.
         kind: which of the two it is.
     """
 
@@ -36,8 +36,8 @@ class Quantity(NamedTuple):
 
 _MONTHS = "jan feb mar apr may jun jul aug sep oct nov dec".split()  # noqa: SIM905 - as a sentence reads them
 _DATE = data_pattern("dates.tsv", "DATE")
-# What every date holds from a digit on. A pattern that begins with a class of characters is searched several times
-# faster than one that begins with a choice or looks behind; so this one does, and _AMOUNT looks behind one later.
+# Part of every date, from a digit on. A pattern that begins with a character class is searched several times faster
+# than one that begins with an alternation or a lookbehind; so this one does, and _AMOUNT looks behind one later.
 _DATE_SIGN = data_pattern("dates.tsv", "DATE_SIGN")
 
 _UNIT_OF = {
@@ -59,7 +59,7 @@ _DIGITS = {char: value for value, char in enumerate("零一二三四五六七八
 
 
 def quantities(text: str) -> Iterator[Quantity]:
-    """Yield the dates, then the amounts of a text, in the order in which they stand.
+    """Yield the dates, then the amounts of a text, each in text order.
 
     >>> [q.term for q in quantities("5月3号，60块")], [q.term for q in quantities("May 3rd for 3 days")]
     (['@05-03', '#60元'], ['@05-03', '#3d'])
@@ -80,7 +80,7 @@ def quantities(text: str) -> Iterator[Quantity]:
 
 
 def _numeral(written: str) -> int:
-    """Return the number that Chinese numerals below a thousand write."""
+    """Return the value of a Chinese numeral below a thousand."""
     total = digit = 0
     for char in written:
         if char in _DIGITS:
@@ -105,7 +105,7 @@ _SPOKEN = data_pattern("dates.tsv", "SPOKEN")
 
 
 def date_terms(day: date) -> tuple[str, str, str, str]:
-    """Return the terms of a day, its week, its month and its year. The day names no year, as in a date that is written.
+    """Return the terms of a day, its week, its month and its year; the day has no year, like a written date.
 
     >>> date_terms(date(2023, 6, 3))
     ('@06-03', '@2023w22', '@2023-06', '@2023')
@@ -116,7 +116,7 @@ def date_terms(day: date) -> tuple[str, str, str, str]:
 
 
 def spoken_dates(text: str, asked_on: date) -> Iterator[Quantity]:
-    """Yield the dates that a folded text names by how long ago they are, and its months, in their order.
+    """Yield the dates that a folded text names relative to ``asked_on``, and its months, in text order.
 
     >>> [found.term for found in spoken_dates("yesterday or 上周?", date(2023, 6, 7))]
     ['@06-06', '@2023w22']
@@ -127,7 +127,7 @@ def spoken_dates(text: str, asked_on: date) -> Iterator[Quantity]:
 
 
 def _meant(match: re.Match[str], asked_on: date) -> tuple[str, ...]:
-    """Return the terms that one wording means: one, or two days of a weekend."""
+    """Return the terms of one wording: one, or both days of a weekend; none for an impossible month."""
     if match["day"]:
         return (_term("day", _DAYS_BACK[match["day"]], asked_on),)
     if match["weekday"]:  # the last such day before this one
@@ -140,7 +140,7 @@ def _meant(match: re.Match[str], asked_on: date) -> tuple[str, ...]:
         return tuple(_term("day", asked_on.weekday() + back, asked_on) for back in (2, 1))
     if month := match["month"] or match["lone_month"] or match["month2"]:
         number = _number(month) if match["month2"] else _MONTHS.index(month[:3]) + 1
-        # A month of no year is the last one that had begun.
+        # A month without a year is the last one that has begun.
         year = match["year"] or match["year2"] or f"{asked_on.year - (number > asked_on.month):04}"
         return (f"@{year}-{number:02}",) if 1 <= number <= 12 else ()
     named = match["back"] or match["back2"] or match["back3"]
@@ -155,7 +155,7 @@ def _number(written: str) -> int:
 
 
 def _term(unit: str, back: int, day: date) -> str:
-    """Return the term of the day, week, month or year that is so many of them before that of a day."""
+    """Return the term of the day, week, month or year ``back`` units before that of ``day``."""
     span = next(at for at, units in enumerate(_SPANS) if unit in units.split())
     if span < 2:
         earlier = date.fromordinal(max(1, day.toordinal() - back * (1, 7)[span]))

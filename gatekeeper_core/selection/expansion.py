@@ -1,11 +1,9 @@
-"""Expansion of a query: terms that may stand in a turn in place of the query's own.
+"""Expansion of a query: terms that a turn may contain instead of the query's own.
 
 A related term is a synonym (journey for trip), a member of a kind that the query names (guitar for instrument), or a
-translation (航班 for flight). It never outweighs the original: its weight is a share of the smaller of both idf.
-
-A word is translated where the conversation does not have it, and where it has a translation in more turns than the word
-itself. A word of Chinese is found by its pairs of characters, all of which must be there; of words inside of each other
-the longest counts.
+translation (航班 for flight). It never outweighs the original: its weight is a share of the smaller of the two idfs. A
+word is translated if more turns contain the translation than the word. A Chinese word is found by its pairs of
+characters, all of which must be present; of nested words the longest counts.
 """
 
 from __future__ import annotations
@@ -20,14 +18,14 @@ from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.lexicon import kinds, synonyms, translations
 
 MAX_RELATED = 40
-"""Related terms of one query at most, the weightiest. Source: ours: a bound on the cost of a query."""
+"""Maximum number of related terms of a query, by weight. Source: ours: a bound on the cost of a query."""
 
-# What a related term counts in place of its own, 0..1; 0 switches it off for a measurement. Ours, fitted; the gains are
-# measured as in :mod:`gatekeeper_core.selection.retrieval`.
+# Credit of a related term, 0..1; 0 switches it off for a measurement. Ours, fitted; the gains are measured as in
+# :mod:`gatekeeper_core.selection.retrieval`.
 _SYNONYM_WEIGHT = 0.3  # gain 0.6
 _KIND_WEIGHT = 0.4  # gain 0.7
-_UNKNOWN_WEIGHT = 0.8  # of a word that the conversation does not know
-_RARER_WEIGHT = 0.4  # of a word that it has in fewer turns than the translation
+_UNKNOWN_WEIGHT = 0.8  # translation of a word that is not in the conversation
+_RARER_WEIGHT = 0.4  # translation of a word that is in fewer turns than the translation
 _CHARACTER_SHARE = 0.5  # of that, for a translation of one character, which may be part of another word
 
 _Terms = tuple[str, ...]
@@ -37,20 +35,20 @@ class Related(NamedTuple):
     """A term that may replace one of the query's.
 
     Attributes:
-        term: what is looked up.
-        stands_for: the query's own term; for a translation the terms of the word.
-        weight: what it weighs in this conversation, like an idf.
-        credit: its share of the weight of the original, 0..1.
+        term: the term to look up.
+        query_terms: the query's own term; for a translation, the terms of the word.
+        weight: weight in this conversation, like an idf.
+        credit: share of the original's weight, 0..1.
     """
 
     term: str
-    stands_for: tuple[str, ...]
+    query_terms: tuple[str, ...]
     weight: float
     credit: float
 
 
 def related_terms(idf: Mapping[str, float], index: TurnIndex) -> tuple[Related, ...]:
-    """Return the related terms of a query that stand in the conversation, the weightiest first, each once."""
+    """Return the related terms of a query that occur in the conversation, each once, highest weight first."""
     result: dict[str, Related] = {}
     table = thesaurus()
     in_its_language = [
@@ -72,9 +70,9 @@ class Thesaurus(NamedTuple):
     """Related terms by term.
 
     Attributes:
-        synonyms: the terms that may stand in the place of a term.
-        members: the terms for members of the kind that a term names.
-        kinds: the terms for the kinds that what a term names is a member of.
+        synonyms: terms that may replace a term.
+        members: terms for the members of the kind that a term names.
+        kinds: terms for the kinds that a term belongs to.
     """
 
     synonyms: Mapping[str, _Terms]
@@ -98,7 +96,7 @@ def thesaurus() -> Thesaurus:
 
 
 def _stemmed(table: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    """Return a table of words as one of terms: English stemmed, of a longer Chinese word its first pair."""
+    """Return a table of words as a table of terms: English stemmed, Chinese cut to the first pair."""
     terms = {word: stem(word) if word.isascii() else word[:2] for word in chain(table, *table.values())}
     result: dict[str, dict[str, None]] = {}
     for word, others in table.items():
@@ -109,14 +107,14 @@ def _stemmed(table: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]
 def translated_terms(
     terms: Collection[str], index: TurnIndex, *, among: Set[str] | None = None
 ) -> Iterator[tuple[str, _Terms, float]]:
-    """Yield the terms of the conversation that translate a word of a query, with its terms and the credit.
+    """Yield the terms of the conversation that translate a word of a query, each with the word's terms and the credit.
 
-    Of a word of several pairs the rarest; the parts of a translation of two words share the credit.
+    A Chinese translation gives its rarest pair; the parts of an English one of two words share the credit.
 
     Args:
-        terms: the indexed terms of the query, in their order, for a quick ``in``.
+        terms: indexed terms of the query, in order, with a fast ``in``.
         index: the conversation.
-        among: only words that hold one of these terms; None takes all.
+        among: only words with one of these terms; None: all words.
     """
     frequency = index.document_frequency
     for own, needed, others in _words(terms):
@@ -135,11 +133,11 @@ def translated_terms(
 
 
 _Word = tuple[_Terms, _Terms, "Iterable[_Terms]"]
-"""A word of the query: its terms, those without which it is not there, and the terms of its translations."""
+"""A word of the query: its terms, those that must be present, and the terms of its translations."""
 
 
 def _words(terms: Collection[str]) -> Iterator[_Word]:
-    """Yield the words of the tables among some terms: English ones, pairs first; the longest Chinese ones."""
+    """Yield the words of the tables that some terms contain: English ones, pairs first; the longest Chinese ones."""
     english = [term for term in terms if term.isascii()]
     from_english = _from_english() if english else {}
     in_pairs: set[str] = set()
@@ -165,13 +163,12 @@ def _words(terms: Collection[str]) -> Iterator[_Word]:
 
 @lru_cache(maxsize=4096)
 def _pairs(word: str) -> _Terms:
-    """Return the terms of a Chinese word: its pairs, or the character that it is."""
     return tuple(map("".join, pairwise(word))) or (word,)
 
 
 @cache
 def _from_english() -> Mapping[str, Sequence[str]]:
-    """Return the Chinese words by the stems of the English one, joined by ``_``; words of one stem share theirs."""
+    """Return the Chinese words by the stems of the English one, joined by ``_``; words of the same stem are merged."""
     result: dict[str, tuple[str, ...]] = {}
     for word, others in translations().items():
         stems = "_".join(map(stem, word.split("_")))
@@ -181,7 +178,7 @@ def _from_english() -> Mapping[str, Sequence[str]]:
 
 @cache
 def _from_chinese() -> Mapping[str, Mapping[str, Sequence[str]]]:
-    """Return the English words by beginning (a pair, or the character that is the word) and Chinese word."""
+    """Return the English words by the beginning of the Chinese word (up to two characters), then by the word."""
     result: dict[str, dict[str, list[str]]] = {}
     for word, others in translations().items():
         for other in others:

@@ -1,7 +1,7 @@
 """The gatekeeper, which selects the earlier turns that a model needs.
 
-A query becomes anchors, scores of the turns that share them, the gate's verdict with its link to the newest turn, and
-a choice of excerpts (:mod:`gatekeeper_core.selection.planner`).
+A query becomes anchors, scores of the turns that share them, the topic decision with its link to the newest turn, and a
+choice of excerpts (:mod:`gatekeeper_core.selection.planner`).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from gatekeeper_core.selection.trimming import Sentences
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter
 from gatekeeper_core.vectors import PackedVector
 
-_DEFAULT_CONFIG = GatekeeperConfig()  # one for all: a hundred thousand gatekeepers may be held at the same time
+_DEFAULT_CONFIG = GatekeeperConfig()  # shared: a process may hold a hundred thousand gatekeepers
 
 
 @with_suggestions()
@@ -50,16 +50,16 @@ class ContextGatekeeper:
         token_budget: token limit of all chosen turns, at least 1. Constraints have their own cap.
         config: the settings.
         token_counter: counts the tokens of a text; default: :class:`~gatekeeper_core.token_estimate.TokenEstimator`.
-        embedder: returns vectors of texts, to find turns that share no word with the query; a ``TextEncoder`` may serve
-            several gatekeepers. Vectors are computed when a turn is added, those of :meth:`sync` at the next question;
-            if they fail or are late, only words are used until then. None disables semantic search.
+        embedder: returns vectors of texts, to find turns that share no word with the query; several gatekeepers may
+            share a ``TextEncoder``. Vectors are computed when a turn is added, after :meth:`sync` at the next question;
+            if they fail or are late, only words are used. None disables semantic search.
 
     Raises:
         ConfigError: the budget is not positive.
         TypeError: an argument has the wrong type.
 
     Attributes:
-        derived: values that other code of this package derives from the turns and caches, by name.
+        derived: cache for values that other code of this package derives from the turns, by name.
 
     >>> gatekeeper = ContextGatekeeper(token_budget=200)
     >>> gatekeeper.add_turn("Which port does Redis use?", "Redis listens on 6379 by default.")
@@ -102,7 +102,7 @@ class ContextGatekeeper:
             raise missing_attribute("a ContextGatekeeper", name, [*vars(ContextGatekeeper)])
 
     def __repr__(self) -> str:
-        """Return the budget, the strategy, and how much it holds; no text of the conversation."""
+        """Return the budget, the strategy and the size of the history; no text of the conversation."""
         with self._lock:
             turns, tokens = len(self._blocks), self._history_tokens
         budget, strategy = self._token_budget, self._config.strategy
@@ -165,22 +165,20 @@ class ContextGatekeeper:
         self._embed_missing()
 
     def sync(self, turns: Iterable[Turn | tuple[str, str]]) -> None:
-        """Make the history equal to the given turns, at the cost of the difference.
-
-        The longest common beginning stays; the rest is replaced by the new turns.
+        """Make the history equal to the given turns; only turns after the longest common beginning are processed.
 
         Args:
             turns: all turns, oldest first: ``Turn`` values or ``(user, assistant)`` pairs.
 
         Raises:
-            TypeError: an element is neither; the history stays as it was.
+            TypeError: an element is neither; the history is unchanged.
         """
         self._is_embedded = False
         if turns is self._synced:
             return
         listed = turns if isinstance(turns, tuple) else tuple(turns)
         with self._lock:
-            cached = same = common_beginning(self._synced or (), listed)  # no look inside what is the same object
+            cached = same = common_beginning(self._synced or (), listed)  # identical objects are not compared
             changed = [_checked_turn(position, turn) for position, turn in enumerate(listed[cached:], cached)]
             self._synced = None
             for turn in changed:
@@ -192,7 +190,7 @@ class ContextGatekeeper:
             for block in new:
                 self._append(block)
             if isinstance(turns, tuple) and all(isinstance(turn, Turn) for turn in changed):
-                self._synced = turns  # it cannot change: to see it again is to see the same
+                self._synced = turns  # immutable: the same object means the same turns
 
     def select(self, query: str) -> list[dict[str, str | int]]:
         """Return the turns that the query needs, oldest first.
@@ -201,7 +199,7 @@ class ContextGatekeeper:
             query: the new question; it is not added to the history.
 
         Returns:
-            Dicts with exactly the keys ``user``, ``assistant`` and ``turn_id``; their tokens sum to the budget at most.
+            Dicts with exactly the keys ``user``, ``assistant`` and ``turn_id``; together they fit the budget.
 
         Raises:
             TypeError: the query is not a str.
@@ -223,7 +221,7 @@ class ContextGatekeeper:
 
         Args:
             query: the new question.
-            token_budget: budget for this call; defaults to that of the gatekeeper, as do the next three.
+            token_budget: budget for this call; None: that of the gatekeeper, likewise for the next three.
             strategy: ``gate`` or ``fill``, see ``GatekeeperConfig``.
             coverage: share of what the answer needs to send, 0..1.
             trim: whether long messages are cut.
@@ -237,8 +235,8 @@ class ContextGatekeeper:
         check_str("query", query)
         budget = self._token_budget if token_budget is None else token_budget
         check_tokens("token_budget", budget, at_least=1)
-        given: dict[str, Any] = {"strategy": strategy, "coverage": coverage, "trim": trim}
-        changed = {name: value for name, value in given.items() if value not in (None, getattr(self._config, name))}
+        options: dict[str, Any] = {"strategy": strategy, "coverage": coverage, "trim": trim}
+        changed = {name: value for name, value in options.items() if value not in (None, getattr(self._config, name))}
         config = replace(self._config, **changed) if changed else self._config
         check_type("asked_at", asked_at, datetime, None)
         with stage(SELECTION) as seen:
@@ -260,14 +258,13 @@ class ContextGatekeeper:
             return selection
 
     def _question(self, text: str, vector: QueryVector | None, asked_at: datetime | None) -> Question:
-        """Return a question, read against the conversation, with the gate's verdict on it."""
         query, cues = read_query(text, self._index, about=without_cues(text)), read_cues(text)
         reading = read_question(text, query.idf, self._topic_map, self._index)
         with stage(GATE) as seen:
             verdict = self._verdict(reading, cues)
             facts = {name: getattr(verdict, name) for name in ("decision", "reason", "need", "link")}
             seen.tell(lambda: {"topics": len(self._topic_map.starts), **facts})
-        self._judged = text, verdict  # mostly the question is the next turn's user text
+        self._judged = text, verdict  # usually the question becomes the next turn's user text
         newest_day = self._blocks[-1].day if self._blocks else None
         query = expand_query(query, self._index, newest_day if asked_at is None else asked_at.date())
         meaning = Meaning(vector, self._vectors) if vector else None
@@ -315,10 +312,9 @@ class ContextGatekeeper:
         return judge(reading, cues, self._topic_map, newest_tokens=tokens, config=self._config, weights=self._weights)
 
     def _embed_missing(self) -> None:
-        """Make the vectors that are missing, outside of the lock; what fails is tried again at the next add.
+        """Compute missing vectors outside the lock; failures are retried at the next call.
 
-        The newest come first: where time is short they are asked for most, and texts that the embedder has no vector
-        for fill no batch before them.
+        Newest first: if time is short they matter most, and texts that the embedder fails on do not delay them.
         """
         encoder = self._encoder
         if encoder is None:
@@ -335,13 +331,12 @@ class ContextGatekeeper:
                     self._vectors[at] = vector
 
     def _query_vector(self, query: str) -> QueryVector | None:
-        """Return a query, embedded; None without an embedder."""
         encoder = self._encoder
         if encoder is None:
             return None
         if not self._is_embedded:
             self._embed_missing()
-            self._is_embedded = True  # not before: another question that is asked meanwhile sees no half of it
+            self._is_embedded = True  # not earlier: a concurrent question must not see half of the vectors
         (vector,), missed = encoder.encode_query(excerpt(query))
         calibration = encoder.calibration if vector else None
         if vector is None or calibration is None:
@@ -349,7 +344,7 @@ class ContextGatekeeper:
         return QueryVector(encoder.name, vector, *calibration)
 
     def _cut(self, turn_count: int) -> None:
-        """Keep the first turns; selections of before keep their list of blocks."""
+        """Keep the first ``turn_count`` turns; earlier selections keep their own list of blocks."""
         if turn_count == len(self._blocks):
             return
         self._judged, self._sentences = None, Sentences(self._count)

@@ -1,8 +1,8 @@
 """The inverted index of a conversation: postings, document frequencies, lengths, and BM25 over them.
 
-A document is a turn with two fields, the user's text and the assistant's. A posting packs a turn and how often it holds
-the term in either field: ``turn_id << 8 | user_count << 4 | assistant_count``. The newest turns can be taken back, so
-that an index that followed an edit equals one that was built from the start.
+A document is a turn with two fields, the user's text and the assistant's. A posting packs a turn and the count of the
+term in each field: ``turn_id << 8 | user_count << 4 | assistant_count``. The newest turns can be removed, so an index
+that followed an edit equals one built from scratch.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from gatekeeper_core.selection.speakers import Speakers
 FIELD_BITS = 4
 TURN_BITS = 2 * FIELD_BITS
 MAX_COUNT = (1 << FIELD_BITS) - 1
-"""Occurrences of a term in a field that are counted. Source: ours: beyond it BM25 hardly moves."""
+"""Highest count of a term in a field. Source: ours: beyond it BM25 hardly changes."""
 
 _COUNTS = (1 << TURN_BITS) - 1
-_FEW_PER_TURN = 6  # postings that are read through in the time of one look-up
-_K1 = 1.2  # how fast repeated terms stop to count: Lucene's default
-_B = 0.75  # how much long texts are damped, 0..1: Lucene's default
+_FEW_PER_TURN = 6  # postings that can be scanned in the time of one lookup
+_K1 = 1.2  # how soon repeated terms saturate: Lucene's default
+_B = 0.75  # length normalisation, 0..1: Lucene's default
 
 
 class TurnIndex:
-    """Postings of every term, by turn, and the lengths of both fields of each turn.
+    """Postings of every term, and the lengths of both fields of each turn.
 
     >>> index = TurnIndex()
     >>> index.add({"redis": 2}, {"redis": 1, "cache": 1})
@@ -40,7 +40,7 @@ class TurnIndex:
     __slots__ = ("_postings", "assistant_lengths", "speakers", "user_lengths")
 
     def __init__(self) -> None:
-        self._postings: dict[str, int | array[int]] = {}  # one posting: an int, a third of the size
+        self._postings: dict[str, int | array[int]] = {}  # a single posting is an int, a third of the size
         self.speakers = Speakers()
         self.user_lengths = array("I")
         self.assistant_lengths = array("I")
@@ -52,7 +52,7 @@ class TurnIndex:
     def add(
         self, user_terms: Mapping[str, int], assistant_terms: Mapping[str, int], *, texts: tuple[str, str] = ("", "")
     ) -> None:
-        """Add the next turn: the counts of its terms, and how both texts begin, for the names of the speakers."""
+        """Add the next turn: the counts of its terms, and the beginnings of both texts, for the speakers' names."""
         base, get = len(self) << TURN_BITS, self._postings.get
         fresh = {
             term: base | (count if count < MAX_COUNT else MAX_COUNT) << FIELD_BITS for term, count in user_terms.items()
@@ -72,7 +72,7 @@ class TurnIndex:
         self.assistant_lengths.append(sum(assistant_terms.values()))
 
     def remove_last(self, terms: Iterable[str]) -> None:
-        """Take the newest turn back, given every term of both its fields once.
+        """Remove the newest turn, given every term of its two fields once.
 
         Raises:
             IndexError: the index is empty.
@@ -92,22 +92,19 @@ class TurnIndex:
         return (postings,) if isinstance(postings, int) else postings
 
     def document_frequency(self, term: str) -> int:
-        """Return how many turns hold a term."""
+        """Return the number of turns that contain a term."""
         postings = self._postings.get(term, ())
         return 1 if isinstance(postings, int) else len(postings)
 
     def idf(self, term: str) -> float:
-        """Return the inverse document frequency of a term, known or not; see ``idf_among``."""
+        """Return the inverse document frequency of any term; see ``idf_among``."""
         return idf_among(term, documents=len(self), frequency=self.document_frequency(term))
 
     def information(self, terms: Iterable[str]) -> dict[str, float]:
         """Return the information of each term in nats: its surprise in everyday talk times its rarity here.
 
-        ::
-
-            surprise(term) * max(0.2, ln((n + 1) / (df + 0.5)) / ln(n + 1))
-
-        Source: ours; self-information (Shannon 1948) and a normalised inverse document frequency.
+        ``surprise(term) * max(0.2, ln((n + 1) / (df + 0.5)) / ln(n + 1))``. Source: ours; self-information (Shannon
+        1948) and a normalised inverse document frequency.
         """
         turns = len(self) + 1
         scale = math.log(turns) or 1.0
@@ -118,12 +115,12 @@ class TurnIndex:
 
 
 def postings_among(postings: Sequence[int], turns: Sequence[int], members: Container[int]) -> Sequence[int]:
-    """Return those of the postings of a term that are of some turns, oldest turn first.
+    """Return the postings of a term in the given turns, oldest turn first.
 
     Args:
         postings: oldest turn first.
-        turns: the turns, rising.
-        members: the same turns, for a quick ``in``.
+        turns: the turns, ascending.
+        members: the same turns, with a fast ``in``.
     """
     if len(postings) <= _FEW_PER_TURN * len(turns):
         return [posting for posting in postings if posting >> TURN_BITS in members]
@@ -133,29 +130,28 @@ def postings_among(postings: Sequence[int], turns: Sequence[int], members: Conta
 
 
 Hits = tuple[float, float, int]
-"""Both BM25 sums of a turn, unweighted (the user's text, the assistant's), and its hits as bits, term by term."""
+"""The BM25 sums of a turn's two texts, without side weights, and its hits as bits, one per term."""
 
 
 class Scan:
     """The turns that share a term with a query, by BM25.
 
-    The terms are read rarest first, until a budget of postings is spent: each adds to the turns that hold it its BM25
-    in a text of mean length. The turns that lead by that are counted exactly, what is more frequent included. So the
-    cost of a query depends on the budget, not on the conversation; below the budget every turn that shares a term is
-    reached.
+    Terms are read rarest first until a budget of postings is spent; each adds its BM25 in a text of mean length to its
+    turns. The leading turns are then scored exactly, with all terms. So the cost of a query depends on the budget, not
+    on the conversation; within the budget every turn that shares a term is reached.
 
-    Source: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond", formula 3.15; to read
-    the rarest terms first is what Moffat and Zobel 1996 ("Self-indexing inverted files for fast text retrieval") call
-    the continue strategy.
+    Source: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25 and Beyond", formula 3.15; reading
+    the rarest terms first is the continue strategy of Moffat and Zobel 1996 ("Self-indexing inverted files for fast
+    text retrieval").
 
     Args:
         weighted: the terms with their weights, each once.
         index: the conversation.
         sides: the weights of the user's text and the assistant's.
-        budget: postings that are read, >= 1.
+        budget: number of postings to read, >= 1.
 
     Attributes:
-        sums: the weighted BM25 of each turn that was reached, from the terms that were read, as if of mean length.
+        sums: weighted BM25 of each turn reached, from the terms read, as if of mean length.
     """
 
     def __init__(
@@ -168,7 +164,7 @@ class Scan:
         self.sums: dict[int, float] = {}
         lengths = index.user_lengths, index.assistant_lengths
         self._mean_lengths = [max(1.0, sum(side) / (len(index) or 1)) for side in lengths]
-        # The rarest terms first; of the rarest of all at least the newest turns that the budget allows.
+        # Rarest terms first; if even the rarest exceeds the budget, its newest turns are reached, with a sum of 0.
         for frequency, place in sorted((index.document_frequency(term), at) for at, (term, _) in enumerate(weighted)):
             term, weight = weighted[place]
             if frequency:
@@ -182,7 +178,7 @@ class Scan:
             budget -= frequency
 
     def leading(self, count: int) -> dict[int, float]:
-        """Return the turns with the highest sums, with what the terms that were not read add to them."""
+        """Return the turns with the highest sums, completed with the terms that were not read."""
         leading = {turn: self.sums[turn] for turn in highest(self.sums, count)}
         rising = sorted(leading)
         for weight, term in self._unread:
@@ -190,7 +186,7 @@ class Scan:
         return leading
 
     def hits(self, turns: Collection[int]) -> dict[int, Hits]:
-        """Return the exact BM25 sums and the hits of some of the turns, from all terms of the query."""
+        """Return the exact BM25 sums and the hits of some turns, from all terms of the query."""
         members, rising = frozenset(turns), sorted(turns)
         index, slope, top = self._index, _K1 * _B, _K1 + 1
         flat, user_lengths, assistant_lengths = _K1 - slope, index.user_lengths, index.assistant_lengths
@@ -211,7 +207,7 @@ class Scan:
         return matches
 
     def _add(self, sums: dict[int, float], weight: float, postings: Iterable[int]) -> None:
-        """Add what a term counts in a text of mean length to the turns that hold it: where most time is spent."""
+        """Add the BM25 of a term, in a text of mean length, to its turns; most time is spent here."""
         values, get = self._values, sums.get
         for posting in postings:
             turn = posting >> TURN_BITS
@@ -219,7 +215,7 @@ class Scan:
 
 
 def highest(values: Mapping[int, float], count: int) -> list[int]:
-    """Return the keys of the highest values, highest first; of equals the higher key.
+    """Return the keys of the highest values, highest first; of equal values, the higher key first.
 
     >>> highest({3: 1.0, 4: 2.0, 5: 1.0}, 2)
     [4, 5]
@@ -229,7 +225,7 @@ def highest(values: Mapping[int, float], count: int) -> list[int]:
 
 @lru_cache(maxsize=16)
 def _values(user_weight: float, assistant_weight: float) -> tuple[float, ...]:
-    """Return the BM25 of a term of weight 1 in texts of mean length, by both counts as a posting packs them."""
+    """Return the BM25 of a term of weight 1 in texts of mean length, by the two counts as packed in a posting."""
     saturated = [0.0, *(count * (_K1 + 1) / (count + _K1) for count in range(1, MAX_COUNT + 1))]
     users, assistants = [user_weight * x for x in saturated], [assistant_weight * x for x in saturated]
     return tuple(user + assistant for user in users for assistant in assistants)

@@ -1,7 +1,4 @@
-"""Information: how much a term says, in everyday talk and among the documents of a collection.
-
-"Two" or "how many weeks" hardly tell one topic from another, a name does.
-"""
+"""Information of terms, in everyday talk and among documents: "how many weeks" hardly marks a topic, a name does."""
 
 from __future__ import annotations
 
@@ -12,39 +9,36 @@ from gatekeeper_core.selection.anchors import stem, term_weight
 from gatekeeper_core.selection.lexicon import GENERIC_WORDS, HAN_GENERIC, HAN_LIGHT, background_frequencies
 
 BACKGROUND_TURNS = 20.0
-"""Number of turns of everyday talk behind the background frequencies, in an idf.
-
-Source: ours: a young conversation knows too little to tell a common word; after a hundred turns its own counts rule.
-"""
+"""Turns of everyday talk that are added to the documents of an idf. Source: ours: a young conversation is too short to
+show which words are common; after a hundred turns its own counts dominate."""
 
 _BACKGROUND_TURN_LENGTH = 25.0
 _MAX_BACKGROUND_SHARE = 0.9
 _UNLISTED_FREQUENCY = 3e-5
-_COMMONEST = 4.0  # nats: about what the commonest listed word tells
+_COMMONEST = 4.0  # nats: about the surprise of the commonest listed word
 _GENERIC = 0.25
 RARE_WORD = 6.4
-"""The information of an unlisted word above the commonest, in nats: -ln(3e-5) - 4."""
+"""Information of an unlisted word above the commonest, in nats: -ln(3e-5) - 4."""
 
 LEAST_INFORMATION = 2 * RARE_WORD
-"""The least information of a question, in nats, so that "two" alone is no evidence. Source: ours: two rare words."""
+"""Minimum information of a question, in nats, so that "two" alone is no evidence. Source: ours: two rare words."""
 
 LEAST_RARITY = 0.2
-"""The least rarity of a term in its conversation, 0..1. Source: ours."""
+"""Minimum rarity of a term in its conversation, 0..1. Source: ours."""
 
 
 def idf_among(term: str, *, documents: int, frequency: int) -> float:
-    """Return the inverse document frequency of a term, known or not.
+    """Return the inverse document frequency of a term, even if no document contains it.
 
     ``ln(1 + (N - df + 0.5) / (df + 0.5))`` over the documents and ``BACKGROUND_TURNS`` turns of everyday talk, in which
-    the term has its background frequency. Rounded to six digits, so that every platform ranks alike.
+    the term has its background frequency; rounded to six digits, so that all platforms rank alike. Source: Robertson
+    and Zaragoza 2009, "The Probabilistic Relevance Framework" (the form is Lucene's, never negative); the background
+    share is ours.
 
     Args:
         term: an indexed term.
-        documents: how many documents there are, at least 0.
-        frequency: how many of them hold the term, 0 to ``documents``.
-
-    Source: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework" (the form is Lucene's, never
-    negative); the background share is ours.
+        documents: number of documents, at least 0.
+        frequency: number of documents that contain the term, 0 to ``documents``.
 
     >>> idf_among("friend", documents=0, frequency=0) < idf_among("gateway", documents=0, frequency=0)
     True
@@ -57,7 +51,7 @@ def idf_among(term: str, *, documents: int, frequency: int) -> float:
 
 @lru_cache(maxsize=16_384)
 def surprise(term: str) -> float:
-    """Return what a term tells in everyday talk, in nats above the commonest; a quarter of it for a generic one.
+    """Return a term's weighted surprise in everyday talk, in nats above the commonest; a quarter for a generic term.
 
     >>> surprise("gateway") > 3 * surprise("week") > 0
     True
@@ -67,7 +61,7 @@ def surprise(term: str) -> float:
 
 
 def is_generic(term: str) -> bool:
-    """Return whether a term hardly tells one topic from another: numbers, units, times, plain verbs.
+    """Return whether a term hardly marks a topic: numbers, units, times, plain verbs.
 
     >>> is_generic("week"), is_generic("多久"), is_generic("gateway")
     (True, True, False)

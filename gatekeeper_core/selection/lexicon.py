@@ -1,9 +1,9 @@
-"""Words of the selection, each list a file of ``data`` that is read on first use and never changes.
+"""Word lists of the selection, from files of ``data`` that are read on first use and never change.
 
 A family of word forms is a verb with the noun of its action (``cancel``, ``cancellation``), a quality with its
-adjective (``safe``, ``safety``), or a word in its British and American spelling (``colour``, ``color``). Kinship alone
-joins nothing: a ``station`` is no ``state``, an ``application`` for a job is one to ``apply``, but a ``department`` is
-nothing to ``depart``. So the families are a list and not a rule.
+adjective (``safe``, ``safety``), or a word in its British and American spelling (``colour``, ``color``). Likeness
+proves nothing: ``application`` belongs to ``apply``, but ``station`` not to ``state``, nor ``department`` to
+``depart``. So the families are a list, not a rule.
 """
 
 from __future__ import annotations
@@ -17,15 +17,13 @@ from gatekeeper_core.data_files import rows, words
 
 @cache
 def word_set(name: str) -> frozenset[str]:
-    """Return a list of ``data/words.tsv`` by its name."""
+    """Return a list of ``data/words.tsv`` by name."""
     return frozenset(words("words.tsv", name))
 
 
 @cache
 def background_frequencies() -> Mapping[str, float]:
-    """Return the relative frequency (0..1) of the commonest English stems and Chinese character pairs.
-
-    Terms that are not listed are rarer than all that are.
+    """Return the relative frequency, 0..1, of the commonest English stems and Chinese pairs; all others are rarer.
 
     >>> background_frequencies()["friend"] > background_frequencies()["idea"]
     True
@@ -36,22 +34,20 @@ def background_frequencies() -> Mapping[str, float]:
 
 @cache
 def translations() -> Mapping[str, tuple[str, ...]]:
-    """Return, by English word, its Chinese translations, the commonest first; neither stemmed nor cut.
-
-    The parts of a term of two English words are joined by ``_``.
+    """Return Chinese translations, commonest first, by English word; unstemmed, two English words joined by ``_``.
 
     >>> translations()["fridge"], translations()["washing_machine"]
     (('冰箱',), ('洗衣机',))
     """
-    found: dict[str, tuple[str, ...]] = {}
+    translations: dict[str, tuple[str, ...]] = {}
     for english, chinese in rows("translations.tsv"):
-        found.update(dict.fromkeys(english.split(), tuple(chinese.split())))
-    return MappingProxyType(found)
+        translations.update(dict.fromkeys(english.split(), tuple(chinese.split())))
+    return MappingProxyType(translations)
 
 
 @cache
 def synonyms() -> Mapping[str, tuple[str, ...]]:
-    """Return, by word, the words that may stand in its place; English in lower case, not stemmed.
+    """Return synonyms by word; English in lower case, not stemmed.
 
     >>> synonyms()["movie"], synonyms()["酒店"]
     (('film', 'cinema'), ('宾馆', '旅馆', '饭店'))
@@ -66,7 +62,7 @@ def synonyms() -> Mapping[str, tuple[str, ...]]:
 
 @cache
 def kinds() -> Mapping[str, tuple[str, ...]]:
-    """Return, by the word for a kind, common members of it (``sport``: ``football``, ``tennis``, …).
+    """Return common members of kinds, by the word for the kind (``sport``: ``football``, ``tennis``, …).
 
     >>> "tennis" in kinds()["sport"], "香蕉" in kinds()["水果"]
     (True, True)
@@ -80,7 +76,7 @@ def kinds() -> Mapping[str, tuple[str, ...]]:
 
 @cache
 def simplified_characters() -> Mapping[str, str]:
-    """Return the simplified form of the commonest traditional characters, by character.
+    """Return the simplified forms of the commonest traditional characters.
 
     >>> "".join(simplified_characters().get(char, char) for char in "訂單與發貨")
     '订单与发货'
@@ -90,7 +86,7 @@ def simplified_characters() -> Mapping[str, str]:
 
 @cache
 def irregular_forms() -> Mapping[str, str]:
-    """Return the base form of English words that no ending tells (``bought``: ``buy``).
+    """Return base forms by irregular English word (``bought``: ``buy``).
 
     >>> irregular_forms()["wrote"], irregular_forms()["children"]
     ('write', 'child')
@@ -100,7 +96,7 @@ def irregular_forms() -> Mapping[str, str]:
 
 @cache
 def family_heads() -> Mapping[str, str]:
-    """Return, by English word, the head of its family; the head itself is not listed.
+    """Return family heads by English word; heads themselves are not listed.
 
     >>> family_heads()["cancellation"], family_heads()["colour"]
     ('cancel', 'color')
@@ -117,19 +113,19 @@ ENGLISH_STOP_WORDS = word_set("stop words")
 """English function words: never anchors."""
 
 HAN_PARTICLES = frozenset("".join(words("words.tsv", "Han particles")))
-"""Chinese particles: a character pair that holds one is no anchor."""
+"""Chinese particles: a character pair with one is not an anchor."""
 
 HAN_LIGHT = frozenset("".join(words("words.tsv", "Han light")))
-"""Chinese function characters: a pair that holds one weighs less."""
+"""Chinese function characters: a pair with one weighs less."""
 
 GENERIC_WORDS = word_set("generic words")
-"""English words that hardly tell one topic from another: numbers, units, times, plain verbs and adjectives."""
+"""English words that hardly mark a topic: numbers, units, times, plain verbs and adjectives."""
 
 HAN_GENERIC = HAN_LIGHT.union(*words("words.tsv", "Han generic"))
-"""Chinese characters of which a pair of two tells hardly any topic: numerals, units, plain verbs."""
+"""Chinese characters whose pairs hardly mark a topic: numerals, units, plain verbs."""
 
 KANA_PARTICLES = frozenset("".join(words("words.tsv", "kana particles")))
-"""Hiragana that mostly carry grammar: a pair made of two of them is no anchor."""
+"""Hiragana that mostly carry grammar: a pair of two of them is not an anchor."""
 
 UNINFLECTED = word_set("uninflected")
-"""Words that seem to have an ending and would be taken for another word without it."""
+"""Words with an apparent ending that would become another word without it."""

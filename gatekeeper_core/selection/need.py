@@ -1,4 +1,4 @@
-"""Need and price: how likely an answer cannot do without a turn, and how much of the turn is worth sending.
+"""Need and price: how likely an answer needs a turn, and how much of the turn is worth sending.
 
 The need of a turn is a product of two probabilities, each a logistic regression over a few signs::
 
@@ -7,7 +7,7 @@ The need of a turn is a product of two probabilities, each a logistic regression
 with one table of weights for the newest turn and one for older turns. A turn of ``w`` tokens that is cut to ``s`` keeps
 about ``sqrt(s / w)`` of what matters. At a price per token it is worth sending while the last token earns its price::
 
-    s = (need / (2 * price)) ** 2 / w,  at least 40 and at most w;  nothing where need * sqrt(s / w) < price * s
+    s = (need / (2 * price)) ** 2 / w,  at least 40 and at most w;  nothing if need * sqrt(s / w) < price * s
     price = 0.0053 * (1 - coverage) ** 1.3
 
 Source: ours. ``python -m benchmarks.fit_need`` fits the weights (Cox 1958, "The regression analysis of binary
@@ -30,29 +30,29 @@ from gatekeeper_core.selection.index import TurnIndex
 from gatekeeper_core.selection.information import LEAST_INFORMATION
 from gatekeeper_core.selection.retrieval import MatchedTerms, Query, Score
 
-_SHORT_TOKENS = 120  # up to which a turn is sent whole: a cut saves little and costs evidence
+_SHORT_TOKENS = 120  # turns up to this size are sent whole: a cut saves little and costs evidence
 _PRICE, _EXPONENT = 0.0053, 1.3  # of a token; fitted on both groups of authors, mean error 1.7 and 1.2 points
-_LEAST_TOKENS = 40  # of a cut; less of a turn says nothing
+_LEAST_TOKENS = 40  # smallest cut: less of a turn says nothing
 _POOL = 40  # turns whose scores a score is compared with
-_LEAST_PART = 0.001  # of the scores together, so that a turn without a score has a logarithm
+_LEAST_PART = 0.001  # added to a turn's part of the scores, so that 0 has a logarithm
 _MEAN_TOKENS = 90  # of a turn in the fitting sets
-_MOST_TOKENS = 570  # of one there; what is longer counts as much
+_MOST_TOKENS = 570  # of a turn in the fitting sets; longer turns count as this long
 
 Signs = dict[str, float]
 
 
 class Reading(NamedTuple):
-    """The terms of a question, read against the conversation; shares are of its information, 0..1.
+    """A question's terms, read against the conversation; shares are of its information, 0..1.
 
     Attributes:
-        terms: how many indexed terms it has.
-        size: what it tells in everyday talk, in rare words.
-        newest: what the newest turn holds.
-        near: what the newest turns of the active topic hold.
-        elsewhere: what the best earlier turn holds.
-        topic: the earlier topic of that turn, or None.
-        new_ratio: share of its terms of full weight that the newest turns of the active topic do not hold.
-        last_question: what one turn holds, at most, of the last question of a text of several sentences.
+        terms: number of indexed terms.
+        size: information in everyday talk, in rare words.
+        newest: share in the newest turn.
+        near: share in the newest turns of the active topic.
+        elsewhere: share in the best earlier turn.
+        topic: the topic of that turn; None without one, or if it is the active topic.
+        new_ratio: share of its full-weight terms that are not in the newest turns of the active topic.
+        last_question: largest share, in one turn, of the last question of a text of several sentences.
     """
 
     terms: int
@@ -100,7 +100,7 @@ def question_needs(reading: Reading, cues: Cues, newest_tokens: int, weights: Ne
 
 
 def question_signs(reading: Reading, cues: Cues) -> Signs:
-    """Return the signs that a question needs anything: what the conversation holds of it, its wording and its size."""
+    """Return the signs that a question needs anything: its share in the conversation, its wording and its size."""
     points_back = cues.pointer or cues.back or cues.correction or cues.asked_before or cues.about_conversation
     return {
         "share": math.sqrt(min(1.0, max(reading.newest, reading.elsewhere, reading.last_question))),
@@ -110,7 +110,7 @@ def question_signs(reading: Reading, cues: Cues) -> Signs:
 
 
 def newest_signs(reading: Reading, tokens: int) -> Signs:
-    """Return the signs that a question needs the newest turn, which costs so many tokens."""
+    """Return the signs that a question needs the newest turn, given the cost of that turn."""
     return {
         "share": math.sqrt(reading.newest),
         "lead of others": (reading.elsewhere - reading.newest) * min(1.0, reading.size / 3),
@@ -126,10 +126,10 @@ def older_signs(
 
     Args:
         turn_ids: the turns.
-        scores: those of all turns that share anything with the question, best first.
-        query: what the question looks for.
+        scores: scores of all turns that share anything with the question, best first.
+        query: the terms of the question.
         index: the conversation.
-        gathers: whether the question asks for all of something, or what was said.
+        gathers: whether the question asks for all of something, or for what was said.
     """
     share = shares(query, scores, index)
     best = scores[0].total if scores else 0.0
@@ -146,24 +146,24 @@ def older_signs(
 
 
 def shares(query: Query, scores: Sequence[Score], index: TurnIndex) -> dict[int, float]:
-    """Return by scored turn the share of the query's information that it holds, 0..1, related terms at their credit."""
+    """Return the share of the query's information in each scored turn, 0..1; related terms count their credit."""
     worth = index.information(query.idf)
     mass = max(math.fsum(worth.values()), LEAST_INFORMATION)
     by_terms: dict[MatchedTerms, float] = {}  # most turns have the same terms as another one
     for score in scores:
         if score.terms not in by_terms:
-            held = math.fsum(worth[term] * credit for term, credit in score.terms.credits)
-            by_terms[score.terms] = round(held / mass, 6)
+            matched_worth = math.fsum(worth[term] * credit for term, credit in score.terms.credits)
+            by_terms[score.terms] = round(matched_worth / mass, 6)
     return {score.turn_id: by_terms[score.terms] for score in scores}
 
 
 def log_odds(table: Mapping[str, float], signs: Signs) -> Signs:
-    """Return what each sign adds to the log odds."""
+    """Return the contribution of each sign to the log odds."""
     return {name: table[name] * value for name, value in signs.items() if name in table}
 
 
 def probability(table: Mapping[str, float], signs: Signs) -> float:
-    """Return the probability that the signs of a table give, 0..1, rounded to six digits.
+    """Return the probability that follows from signs and a table of weights, 0..1, rounded to six digits.
 
     >>> probability({"bias": -1.0, "share": 2.0}, {"share": 0.5})
     0.5
@@ -172,7 +172,7 @@ def probability(table: Mapping[str, float], signs: Signs) -> float:
 
 
 def price_of(coverage: float) -> float:
-    """Return the price of a token, in needed turns, at which a share of what is needed is sent.
+    """Return the price of a token, in needed turns, at which the given share of what is needed is sent.
 
     >>> round(price_of(0.85), 6), price_of(1)
     (0.00045, 0.0)
@@ -181,7 +181,7 @@ def price_of(coverage: float) -> float:
 
 
 def smallest_form(tokens: int) -> int:
-    """Return the size of the smallest form of a turn, given its size in tokens.
+    """Return the tokens of the smallest form of a turn, given the tokens of the whole turn.
 
     >>> smallest_form(100), smallest_form(400)
     (100, 40)
@@ -190,7 +190,7 @@ def smallest_form(tokens: int) -> int:
 
 
 def coverage_at(price: float) -> float:
-    """Return the coverage, 0..1, that a price means.
+    """Return the coverage of a price, 0..1: the inverse of :func:`price_of`.
 
     >>> coverage_at(price_of(0.85)), coverage_at(1.0)
     (0.85, 0.0)
@@ -199,12 +199,12 @@ def coverage_at(price: float) -> float:
 
 
 def tokens_worth(need: float, tokens: int, price: float) -> int:
-    """Return how much of a turn is worth sending, in tokens; 0 where nothing is.
+    """Return how many tokens of a turn are worth sending; 0 if none.
 
     Args:
-        need: of the turn, 0..1.
-        tokens: what the whole turn costs.
-        price: of a token.
+        need: need of the turn, 0..1.
+        tokens: cost of the whole turn.
+        price: price of a token.
 
     >>> tokens_worth(0.9, 400, 0.0006), tokens_worth(0.2, 400, 0.0006), tokens_worth(0.01, 400, 0.0006)
     (400, 69, 0)

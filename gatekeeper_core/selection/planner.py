@@ -1,12 +1,10 @@
-"""The planner of one selection: which turns go along, and how much of each.
+"""The planner of one selection: which turns are sent, and how much of each.
 
 One :class:`Planner` serves one query. Each candidate has a need (:mod:`gatekeeper_core.selection.need`), and one price
-per token decides what is sent of it, the most needed turn first. With the strategy ``gate`` the price follows from the
-coverage that the user asks for, and rises until the budget holds all that is worth it. With ``fill`` it falls until the
-budget is used; turns beside the evidence and the newest ones take what is left.
-
-A turn that says again what a newer one says needs nothing, and what is much like a sent turn needs less.
-:mod:`gatekeeper_core.selection.result` explains each choice.
+per token decides how much of it is sent, the most needed turn first. With the strategy ``gate`` the price follows from
+the requested coverage, and rises until all that is worth it fits the budget. With ``fill`` it falls until the budget is
+used; turns next to the evidence and the newest ones fill the rest. A turn that a newer one restates is not needed, and
+similarity to a sent turn lowers the need. :mod:`gatekeeper_core.selection.result` explains each choice.
 """
 
 from __future__ import annotations
@@ -44,15 +42,15 @@ from gatekeeper_core.selection.trimming import Excerpt, Forms, Sentences, Trimme
 from gatekeeper_core.token_estimate import budget_for, budget_within
 
 _LOWEST_PRICE, _SLACK = 1e-9, 0.006  # the slack is a little more than the last step of the search for a price
-_FILLING_TOKENS = 40  # of the budget for each candidate of ``fill``
+_FILLING_TOKENS = 40  # of the budget per candidate of ``fill``
 _PRICE_STEPS = 12  # halvings of the logarithm of the price: to half a per cent
-_LEAST_NEED = 0.2  # of a turn of the topic at hand, times the share that may be missing
-_LEAST_ELSEWHERE = 0.55  # of a turn of another topic, likewise
-_LEAST_AFTER_WORDS = 0.25  # of any turn where the question opens a new topic in so many words
-_POINTED_AT = 0.1  # of questions that point back need the turn before the newest as well; of the newest no fewer
-_LIKELY = 0.5  # need from which on a turn that cannot be cut is sent whole
+_LEAST_NEED = 0.2  # of a turn of the current topic, times the share that may be missing
+_LEAST_ELSEWHERE = 0.55  # the same for a turn of another topic
+_LEAST_AFTER_WORDS = 0.25  # of any turn if the question explicitly opens a new topic
+_POINTED_AT = 0.1  # share of questions pointing back that need the turn before the newest; no less for the newest
+_LIKELY = 0.5  # need at which a turn that cannot be cut is sent whole
 _MISSES = 8  # turns that do not fit before the budget counts as full
-_RESTATED = 0.6  # likeness from which on the newer turn replaces the older
+_RESTATED = 0.6  # likeness at which the newer turn replaces the older
 _REPEATED = 0.5  # novelty below which a turn that is not sent counts as a repeat
 
 
@@ -84,11 +82,11 @@ class Question(NamedTuple):
 
     Attributes:
         query: its terms, with the related ones.
-        cues: those of its wording.
+        cues: the cues of its wording.
         reading: its terms as the gate reads them; None in an empty conversation.
-        verdict: the gate's verdict on it.
-        weights: of the need.
-        meaning: how near the turns are to it, where there is an embedder.
+        verdict: the topic decision.
+        weights: weights of the need.
+        meaning: similarities of the turns to it; None without an embedder.
     """
 
     query: Query
@@ -111,15 +109,15 @@ class Question(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """The turns that a question is asked of.
+    """The conversation at the moment of a question.
 
     Attributes:
-        blocks: the turns, oldest first; further ones may be appended later.
-        turn_count: the number of turns at that moment.
-        tokens: the cost of all of them.
-        index: their terms.
-        starts: the first turn of each topic, ascending.
-        sentences: those of texts that were cut before, and the token counter.
+        blocks: the turns, oldest first; more may be appended later.
+        turn_count: number of turns at that moment.
+        tokens: cost of all of them.
+        index: index of their terms.
+        starts: first turn of each topic, ascending.
+        sentences: cached sentences of texts, and the token counter.
     """
 
     blocks: Sequence[Block]
@@ -135,7 +133,7 @@ class Conversation:
 
 
 class Repeats:
-    """Likeness of turns: which of them say again what others say."""
+    """Likeness of turns: which of them repeat others."""
 
     def __init__(self, blocks: Sequence[Block], scores: Sequence[Score] = ()) -> None:
         self._blocks = blocks
@@ -147,7 +145,7 @@ class Repeats:
         self._candidates = {score.turn_id: sharing[score.matched] for score in scores}
 
     def novelty(self, turn_id: int, kept: Sequence[int]) -> float:
-        """Return the share of a turn's need that is left beside the sent turns, 0..1; of these none goes again."""
+        """Return the share of a turn's need that remains given the sent turns, 0..1; ``kept`` may only grow."""
         seen, novelty = self._novelties.get(turn_id, (0, 1.0))
         alike_turns = self.candidates_of(turn_id)
         for other in kept[seen:]:
@@ -157,17 +155,17 @@ class Repeats:
         return novelty
 
     def candidates_of(self, turn_id: int) -> set[int]:
-        """Return the turns that share the same terms with the question: the ones that can repeat each other."""
+        """Return the turns that share the same terms with the question: only these can repeat each other."""
         return self._candidates.get(turn_id, set())
 
     def restates(self, turn_id: int, other: int) -> bool:
-        """Return whether a turn says again, or with a newer value, what an older one says."""
+        """Return whether a turn repeats what an older one says, perhaps with a newer value."""
         if turn_id < other or self._likeness(turn_id, other) < _RESTATED:
             return False
         return len(self.terms_of(turn_id)) >= len(self.terms_of(other))
 
     def _likeness(self, turn_id: int, other: int) -> float:
-        """Return the Jaccard index of two turns' terms, 0..1; 0.0 where one is more than twice as long."""
+        """Return the Jaccard index of two turns' terms, 0..1; 0.0 if one is more than twice as long."""
         tokens, others = self._blocks[turn_id].tokens, self._blocks[other].tokens
         if 2 * tokens < others or 2 * others < tokens:
             return 0.0
@@ -189,14 +187,14 @@ class Planner:
         question: the question.
         conversation: its turns.
         config: the settings.
-        token_budget: what the chosen turns may cost.
+        token_budget: token limit of the chosen turns.
 
     Attributes:
-        scores: those of the turns that were scored in full.
-        signs: those of the candidates as older turns.
-        needs: the needs of the candidates.
-        kept: the chosen turns as they are sent, the most needed first.
-        reasons: one for each candidate and each chosen turn.
+        scores: scores of the turns that were scored in full.
+        signs: signs of the candidates as older turns.
+        needs: needs of the candidates.
+        kept: the chosen turns as sent, most needed first.
+        reasons: reasons of the scored turns, the chosen ones, and those without room.
         forms: the forms in which a turn can be sent.
     """
 
@@ -223,12 +221,12 @@ class Planner:
 
     @property
     def room(self) -> int:
-        """The tokens that may be used of the budget: without the margin of the counter."""
+        """The tokens of the budget that may be used: all but the margin of the counter."""
         return budget_within(self.conversation.sentences.count, self.token_budget)
 
     @property
     def goes_on_from(self) -> int | None:
-        """The turn that the question goes on from: the newest one, or the last one of the topic that it resumes."""
+        """The turn that the question continues: the newest, or the last of the topic that it explicitly resumes."""
         verdict = self.question.verdict
         if verdict.decision == "continue":
             return self.conversation.turn_count - 1
@@ -254,17 +252,16 @@ class Planner:
 
     @property
     def _opens_topic(self) -> bool:
-        """Whether the question opens a new topic in so many words."""
         return self.question.verdict.reason == "explicit_switch"
 
     def _least(self, turn_id: int) -> float:
-        """Return the need below which a turn is not sent, however cheap it is."""
+        """Return the need below which a turn is not sent, at any price."""
         if self._opens_topic:
             return _LEAST_AFTER_WORDS
         return 0.0 if self._fill else self._least_share(turn_id) * (1 - self.config.coverage)
 
     def _least_share(self, turn_id: int) -> float:
-        """Return the least need of a turn over the share that may be missing; turns of another topic need more."""
+        """Return the least need of a turn per share that may be missing; it is higher for other topics."""
         verdict, conversation = self.question.verdict, self.conversation
         active = len(conversation.starts) - 1 if verdict.decision == "continue" else verdict.resumed_topic
         return _LEAST_NEED if self.question.gathers or conversation.topic_of(turn_id) == active else _LEAST_ELSEWHERE
@@ -272,10 +269,7 @@ class Planner:
     # --- what each turn is needed for ------------------------------------------------------------------------------
 
     def _find_candidates(self) -> None:
-        """Find the need of the best turns; where few share anything with the question, of the newest ones as well.
-
-        After a switch a turn that shares nothing does not compete.
-        """
+        """Set the need of the best turns, and of the newest to fill up the candidates, except after a switch."""
         (query, cues, _, verdict, weights, meaning), blocks = self.question, self.conversation.blocks
         config, index, newest = self.config, self.conversation.index, self.conversation.turn_count - 1
         limit = max(config.candidates, self._left // _FILLING_TOKENS) if self._fill else config.candidates
@@ -289,7 +283,7 @@ class Planner:
         turn_ids += islice((at for at in others if at not in self.scores), max(0, limit - len(turn_ids)))
         self.signs = older_signs(turn_ids, scores, query, index, gathers=self.question.gathers)
         nearest = max(map(meaning.strength, self.signs), default=0.0) if meaning else 0.0
-        anything = max(verdict.need, min(1.0, nearest) ** 2)  # as evidence nearness counts its square
+        anything = max(verdict.need, min(1.0, nearest) ** 2)  # as evidence, strength counts its square
         least = _POINTED_AT if cues.about_conversation else 0.0
         for turn_id, signs in self.signs.items():
             if meaning and meaning.cosine(turn_id) is not None:
@@ -301,10 +295,7 @@ class Planner:
             self.needs[newest] = 1.0  # a short message without an answer belongs to the one after it
 
     def _go_on(self) -> None:
-        """Set the need of the turn that the question goes on from, and of the turn before it where the wording points.
-
-        The newest turn has a regression of its own; the last turn of a resumed topic is needed at least as much.
-        """
+        """Set the need of the turn that the question continues, and of the one before it if the wording points back."""
         turn_id, verdict, conversation = self.goes_on_from, self.question.verdict, self.conversation
         if turn_id is None:
             return
@@ -318,7 +309,7 @@ class Planner:
     # --- taking and dropping ---------------------------------------------------------------------------------------
 
     def _send(self) -> None:
-        """Send what is worth the price of the coverage, the most needed first; what lacks room takes the rest, cut."""
+        """Send what is worth the coverage's price, most needed first; turns that lack room share the rest, cut."""
         coverage_price = 0.0 if self._fill else price_of(self.config.coverage)
         price = self._price_within(coverage_price)
         heap, waiting = [], []
@@ -336,7 +327,7 @@ class Planner:
         self._send_all(waiting, coverage_price)
 
     def _price_within(self, price: float) -> float:
-        """Return a price, or the lowest higher one at which the budget holds all that is worth sending."""
+        """Return the price, or the lowest higher one at which all that is worth sending fits the budget."""
         worth = self._worth_sending()
         if _tokens_at(price, worth) <= self._left:
             return price
@@ -347,11 +338,10 @@ class Planner:
         return high
 
     def _worth_sending(self) -> list[tuple[float, int]]:
-        """Return the needs that are high enough, each with the tokens of its full turn."""
         return [(need, self.forms.full(at).tokens) for at, need in self.needs.items() if need >= self._least(at)]
 
     def _send_all(self, heap: list[tuple[float, int]], price: float) -> None:
-        """Send what is worth it at a price and fits, given negative needs and negative turns."""
+        """Send what is worth its price and fits, given (-need, -turn) pairs."""
         heapify(heap)
         while heap:
             turn_id, need = self._most_needed(heap)
@@ -366,7 +356,6 @@ class Planner:
                 self._leave(turn_id, "low_need")
 
     def _reason(self, turn_id: int) -> Reason:
-        """Return why a turn is sent."""
         score = self.scores.get(turn_id)
         if turn_id == self.goes_on_from:
             return Reason("link", "newest_turn" if turn_id == self.conversation.turn_count - 1 else "earlier_turn")
@@ -375,13 +364,10 @@ class Planner:
         return Reason("overview", "overview") if self.question.asks_what_was_said else Reason("link", "earlier_turn")
 
     def _most_needed(self, heap: list[tuple[float, int]]) -> tuple[int, float]:
-        """Take the most needed turn out of a heap, with its need; the newest of those that say nearly the same.
+        """Pop the most needed turn and its need from a non-empty heap; of turns that restate each other, the newest.
 
-        Each waits by a need that it cannot exceed and is looked at again when it comes up: novelty only falls. Source:
+        Each turn waits with an upper bound of its need and is checked again at the top: novelty only falls. Source:
         Minoux 1978, "Accelerated greedy algorithms for maximizing submodular set functions".
-
-        Args:
-            heap: not empty: negative needs and negative turns.
         """
         while True:
             bound, negative = heappop(heap)
@@ -401,11 +387,10 @@ class Planner:
             return -newest[1], max(need, self.needs[-newest[1]])
 
     def _remaining_need(self, turn_id: int) -> float:
-        """Return the need of a turn beside the sent ones."""
         return self.needs.get(turn_id, 0.0) * self.repeats.novelty(turn_id, [*self.kept])
 
     def _surroundings(self) -> None:
-        """Fill the budget: further candidates, the turns next to the evidence, then the newest ones."""
+        """Fill the budget with further candidates, the turns next to the evidence, then the newest ones."""
         count = self.conversation.turn_count
         rest = sorted(self.needs, key=lambda turn_id: (-self._remaining_need(turn_id), -turn_id))
         near = [at for turn_id in self.kept for at in (turn_id + 1, turn_id - 1) if 0 <= at < count]
@@ -416,7 +401,7 @@ class Planner:
                 return
 
     def _take(self, turn_id: int, part: Excerpt, reason: Reason) -> bool:
-        """Send a part of a turn if it fits, cut further if need be, and return whether it is sent."""
+        """Send a part of a turn if it fits, cut further if needed, and return whether it is sent."""
         if part.tokens > self._left:
             part = self.forms.at_most(turn_id, self._left)
         if part.tokens > self._left:
@@ -428,15 +413,15 @@ class Planner:
         return True
 
     def _leave(self, turn_id: int, why: Why) -> None:
-        """Note why a candidate is not sent; one that shares nothing with the question never was a likely one."""
+        """Record why a candidate is not sent; one that shares nothing with the question needs no reason."""
         if turn_id in self.scores or turn_id == self.goes_on_from or why == "no_room":
             self.reasons[turn_id] = Reason("cover", why)
 
-    # --- what the decisions ask ------------------------------------------------------------------------------------
+    # --- figures for the decisions ---------------------------------------------------------------------------------
 
     @property
     def coverage(self) -> float:
-        """The share of what is needed that is sent, 0..1, by the needs and the law of what a cut keeps."""
+        """The share of what is needed that is sent, 0..1; a cut keeps the square root of its share of tokens."""
         total = math.fsum(self.needs.values())
         sent = math.fsum(
             self.needs.get(turn_id, 0.0) * math.sqrt(part.tokens / self.forms.full(turn_id).tokens)
@@ -445,17 +430,17 @@ class Planner:
         return round(min(1.0, sent / total), 4) if total else 1.0
 
     def smallest_tokens(self, turn_id: int) -> int:
-        """Return the tokens that the smallest form of a turn needs."""
+        """Return the tokens of the smallest form of a turn."""
         tokens = smallest_form(self.forms.full(turn_id).tokens)
         return max(tokens, self.forms.at_most(turn_id, tokens).tokens)
 
     def _highest_price(self, turn_id: int) -> float:
-        """Return the highest price at which a turn is worth sending in some form, beside what is sent."""
+        """Return the highest price at which some form of a turn is worth sending, given the sent turns."""
         full = self.forms.full(turn_id).tokens
         return (1 - _SLACK) * self._remaining_need(turn_id) / math.sqrt(self.smallest_tokens(turn_id) * full)
 
     def coverage_to_keep(self, turn_id: int) -> float | None:
-        """Return the smallest coverage, to four digits, that sends a turn; None if none does."""
+        """Return the smallest coverage, to four digits, that sends a turn; None if no coverage does."""
         need = self._remaining_need(turn_id)
         if not need or (self._opens_topic and need < _LEAST_AFTER_WORDS):
             return None
@@ -463,7 +448,7 @@ class Planner:
         return min(1.0, math.ceil(1e4 * coverage + 0.01) / 1e4)
 
     def budget_to_keep(self, turn_id: int) -> int:
-        """Return a budget that holds a turn and all that is needed more; one for all, where it only fills the room."""
+        """Return a budget that holds a turn and all more needed ones, or the whole history if it has no need."""
         tokens = self.conversation.tokens
         if turn_id in self.needs:
             needed_more = _tokens_at(self._highest_price(turn_id), self._worth_sending())
@@ -471,15 +456,14 @@ class Planner:
         return budget_for(self.conversation.sentences.count, max(tokens, self.room + 1))
 
     def is_repeat(self, turn_id: int) -> bool:
-        """Return whether a candidate says mostly what the sent turns say."""
+        """Return whether a candidate mostly repeats the sent turns."""
         return self.repeats.novelty(turn_id, [*self.kept]) < _REPEATED
 
 
 def _tokens_at(price: float, worth: Sequence[tuple[float, int]]) -> int:
-    """Return the tokens of all that is worth sending at a price, given needs with the tokens of their turns."""
     return sum(tokens_worth(need, tokens, price) for need, tokens in worth)
 
 
 def _is_worth(tokens: int, need: float, full: int, price: float) -> bool:
-    """Return whether a part of a turn earns its price; what cannot be cut need not, where it is likely needed."""
+    """Return whether a part of a turn earns its price; a likely needed turn need not."""
     return need >= _LIKELY or need * math.sqrt(tokens / full) >= price * tokens

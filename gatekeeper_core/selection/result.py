@@ -1,7 +1,4 @@
-"""The result of a selection: the turns, the figures, and the reason for every choice.
-
-Decisions are computed on first use; that never changes a choice.
-"""
+"""The result of a selection: the turns, the figures, and the reason for every choice, computed on first use."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ from gatekeeper_core.token_estimate import budget_for
 from gatekeeper_core.tokens import describe_counter
 
 SCHEMA_VERSION = 4
-"""Version of the JSON that :meth:`Selection.to_dict` gives; it grows when a field changes its meaning or goes."""
+"""Version of the JSON of :meth:`Selection.to_dict`; it grows when a field changes its meaning or is removed."""
 
 DecisionOutcome = Literal["kept", "trimmed", "dropped"]
 
@@ -30,7 +27,7 @@ _SHOWN_KINDS = frozenset({"word", "number", "identifier", "version", "pair", "da
 
 
 class SelectedTurn(NamedTuple):
-    """A turn as it is sent.
+    """A turn as sent.
 
     Attributes:
         turn_id: 0-based position in the conversation.
@@ -53,9 +50,9 @@ class Remedy(NamedTuple):
     """Changes that would have kept a turn.
 
     Attributes:
-        tokens: a token budget with room for it and for all turns needed more, if room was the reason, else None. An
-            upper bound: if turns repeat each other, less may do.
-        coverage: a coverage at which it is worth its tokens, given what is sent; None for other reasons.
+        tokens: if room was the reason, a token budget for it and all turns needed more, else None. An upper bound: if
+            turns repeat each other, less may do.
+        coverage: if low need was the reason, a coverage at which it is worth its tokens, given what is sent, else None.
         anchors: words of the turn that would have made it a candidate if the query had named them.
     """
 
@@ -99,8 +96,8 @@ class Decision(NamedTuple):
     def stage(self) -> Stage:
         """The stage that decided.
 
-        ``recall`` (shares nothing, or too little to be a candidate), ``link`` (the query goes on from it), ``cover``
-        (its need is worth its tokens, or not, or there is no room), ``overview`` (the query asks what was said).
+        ``recall`` (shares nothing, or too little to be a candidate), ``link`` (the query continues it), ``cover`` (its
+        need is worth its tokens, or not, or there is no room), ``overview`` (the query asks what was said).
         """
         return self.reason.stage
 
@@ -176,8 +173,7 @@ class Selection:
     def embedder_missed(self) -> str:
         """Reason why the embedder was not used, "" if it was.
 
-        ``no_vectors`` (of any turn), ``not_calibrated`` (none of its unrelated sentences), or a reason of
-        ``TextEncoder``.
+        ``no_vector`` (for the query), ``no_vectors`` (for any turn), ``not_calibrated``, or one of ``TextEncoder``.
         """
         meaning = self._plan.question.meaning
         return meaning.missed if meaning else ""
@@ -194,7 +190,7 @@ class Selection:
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
-        """One decision for each candidate and each kept turn, by turn; computed on first use."""
+        """Decisions on the scored turns, the kept ones, and those without room, by turn; computed on first use."""
         return tuple(map(self.decision, sorted(self._plan.reasons)))
 
     def decision(self, turn_id: int) -> Decision:
@@ -314,7 +310,7 @@ def selection_of(plan: Planner, constraints: Mapping[str, str]) -> Selection:
         SelectedTurn(turn_id, part.user, part.assistant, part.tokens, part.trimmed, part.cuts)
         for turn_id, part in sorted(plan.kept.items())
     )
-    # Where candidates were refused and nothing fitted: what the smallest of them needs.
+    # If nothing fitted: the tokens of the smallest candidate that had no room.
     refused = [] if plan.kept else [turn_id for turn_id, reason in plan.reasons.items() if reason.why == "no_room"]
     needed = min(map(plan.smallest_tokens, refused), default=None)
     return Selection(
@@ -333,7 +329,6 @@ def selection_of(plan: Planner, constraints: Mapping[str, str]) -> Selection:
 
 
 def _decision(plan: Planner, turn_id: int) -> Decision:
-    """Return the decision on any turn of a conversation, also on one that was no candidate."""
     (query, *_, meaning), block = plan.question, plan.conversation.blocks[turn_id]
     score, part = plan.scores.get(turn_id), plan.kept.get(turn_id)
     if turn_id in plan.reasons:
@@ -369,7 +364,6 @@ def _decision(plan: Planner, turn_id: int) -> Decision:
 
 
 def _signs(plan: Planner, turn_id: int) -> tuple[tuple[str, float], ...]:
-    """Return what each sign adds to the log odds that a turn is needed, the strongest first."""
     conversation, (_, _, reading, _, weights, _) = plan.conversation, plan.question
     if turn_id == plan.goes_on_from == conversation.turn_count - 1 and reading is not None:
         parts = log_odds(weights.newest, newest_signs(reading, conversation.blocks[turn_id].tokens))
@@ -380,7 +374,7 @@ def _signs(plan: Planner, turn_id: int) -> tuple[tuple[str, float], ...]:
 
 
 def _telling_anchors(texts: tuple[str, str]) -> tuple[str, ...]:
-    """Return up to three anchors of a turn that would make it a candidate, the rarest in everyday talk first."""
+    """Return up to three anchors that would make a turn a candidate: identifiers and numbers first, then rare words."""
     common = background_frequencies()
     anchors = [
         anchor

@@ -1,16 +1,14 @@
-"""Sparse retrieval: how well each earlier turn answers the query, by the terms that they share.
+"""Sparse retrieval: how well each earlier turn answers the query, by shared terms.
 
 ::
 
     score(turn, query) = 1.5 * lex(user text) + 0.7 * lex(assistant text) + 1.0 * exact_match + 0.2 * recency
 
 ``lex`` is BM25 on its raw scale, ``exact_match`` the idf of what the turn holds word for word, ``recency`` runs from 0
-to 1 and only breaks ties. To the lexical part comes what else is known of a conversation: related terms, a share of the
-evidence on either side (neighbours), how much of the query a turn holds together with these (reach), and who speaks
-(speakers).
-
-All turns that share a term are scored by the lexical part; the best of them are scored in full. A turn that shares
-nothing, not even a related term, has no score at all, however new.
+to 1 and only breaks ties. The lexical part also counts related terms, a share of the evidence in the turns on either
+side (neighbours), how much of the query a turn and its neighbours hold together (reach), and who speaks (speakers). It
+is computed for all turns that share a term; the best are scored in full. A turn that shares nothing, not even a related
+term, has no score, however new, unless an embedder finds it near.
 """
 
 from __future__ import annotations
@@ -36,24 +34,24 @@ from gatekeeper_core.selection.meaning import Meaning
 from gatekeeper_core.selection.settings import GatekeeperConfig
 
 SCORED_IN_FULL = 40
-"""Turns that are at least scored in full. Source: ours, twice the candidates that the specification takes."""
+"""Minimum number of turns scored in full. Source: ours, twice the candidates that the specification takes."""
 
-# Ours, fitted; a weight of 0 switches its part off for a measurement. A gain is what evidence recall loses without the
+# Ours, fitted; a weight of 0 switches its part off for a measurement. A gain is the evidence recall lost without the
 # part, in points: the mean over 250 to 4,000 tokens in ``fill`` mode on LoCoMo (benchmarks.selection --ablate).
-_NEIGHBOUR_WEIGHT = 0.3  # share of the weighted ``lex`` of the turns on either side that a turn gets; gain 2.7
-_REACH_WEIGHT = 0.7  # how much depends on what a turn and its neighbours hold together, 0..1; gain 1.0
-_SPEAKER_WEIGHT = 1.0  # how much more the messages of a speaker count whom the query names; gain 0.7
-_MEANING_WEIGHT = 0.1  # of the best score, or of twice the query's mass, for a nearness that is evidence alone
-_WORDLESS_MASS = 5.0  # of a query without words: that of a rare one, so that nearness outweighs recency
-_POSTING_BUDGET = 2500  # postings that are read in full, the rarest terms first
+_NEIGHBOUR_WEIGHT = 0.3  # share of its neighbours' weighted ``lex`` that a turn gets; gain 2.7
+_REACH_WEIGHT = 0.7  # share of the score that depends on what a turn and its neighbours hold, 0..1; gain 1.0
+_SPEAKER_WEIGHT = 1.0  # extra weight of messages by a speaker that the query names; gain 0.7
+_MEANING_WEIGHT = 0.1  # of the best score, or of twice the query's mass, for a strength of 1.0
+_WORDLESS_MASS = 5.0  # of a query without words: that of a rare word, so that meaning outweighs recency
+_POSTING_BUDGET = 2500  # postings read in full, rarest terms first
 
 _INDEXED_KINDS = frozenset({"word", "number", "identifier", "version", "pair", "character", "date", "amount"})
 _LONG_BITS = 14  # a conversation of 16,384 turns or more is long
 _MOST_DOUBLINGS = 3
 _READ_GROWTH = 1.6  # of the posting budget, with each doubling of a long conversation
-_LEADING_GROWTH = 1.25  # of the turns that lead, likewise
-_LEADING = 4  # times as many turns as are scored in full
-_READ = 20  # texts of the best turns that are searched for whole hits, at least
+_LEADING_GROWTH = 1.25  # of the leading turns, likewise
+_LEADING = 4  # leading turns for each turn scored in full
+_READ = 20  # best turns whose texts are searched for exact matches, at least
 _TRIPLE_SHARE = 0.25
 _WORD_SHARE = 0.5
 _RANK = attrgetter("total", "turn_id")
@@ -65,7 +63,7 @@ class Query(NamedTuple):
     Attributes:
         text: the question.
         anchors: all its anchors, in order.
-        idf: by term of an indexed anchor, its idf in this conversation times its weight.
+        idf: idf in this conversation times weight, by term of the indexed anchors.
         related: terms of the conversation that may replace its own; see :func:`expand_query`.
     """
 
@@ -84,10 +82,10 @@ class MatchedTerms(NamedTuple):
     """The part of a query that a turn holds.
 
     Attributes:
-        share: of the query's idf, 0..1; a related term counts its credit.
+        share: share of the query's idf, 0..1; a related term counts its credit.
         matched: terms of the query.
         related: related terms.
-        credits: what each of the query's terms counts: 1.0, or the credit of a related term that stands for it.
+        credits: credit of each query term: 1.0, or that of a related term that replaces it.
     """
 
     share: float
@@ -100,7 +98,7 @@ _NOTHING = MatchedTerms(0.0, frozenset(), frozenset())
 
 
 class Score(NamedTuple):
-    """The score of one turn for a query; turns are ranked by ``total``.
+    """The score of a turn for a query; turns are ranked by ``total``.
 
     ::
 
@@ -109,16 +107,15 @@ class Score(NamedTuple):
     Attributes:
         turn_id: 0-based position of the turn.
         lex_user: BM25 of the user's text, unweighted; between two named people both sides count alike.
-        lex_assistant: BM25 of the assistant's text, the same.
-        exact: idf of the whole hits, unweighted.
+        lex_assistant: the same for the assistant's text.
+        exact: idf of the exact matches, unweighted.
         recency: 0.0 (first turn) to 1.0 (last).
-        neighbour: what the turn gets of the evidence of the turns before and after it, weighted.
-        fit: factor for what the turn and its neighbours hold of the query together, > 0 to 1.
+        neighbour: share of the evidence in the turns before and after it, weighted.
+        fit: factor for the share of the query that it and its neighbours hold together, > 0 to 1.
         total: the sum above, rounded to six digits.
-        terms: the terms of the query that it has.
-        whole: the identifiers, versions, quoted phrases, code and numbers of the query that the turn holds word for
-            word, identifiers and numbers of one or two characters left out.
-        meaning: what its nearness in meaning adds, weighted; 0.0 without an embedder.
+        terms: the part of the query that it holds.
+        whole: the query's quotes, code, versions, and identifiers and numbers of 3 or more characters, held verbatim.
+        meaning: the part from its similarity in meaning, weighted; 0.0 without an embedder.
     """
 
     turn_id: int
@@ -135,7 +132,7 @@ class Score(NamedTuple):
 
     @property
     def matched(self) -> frozenset[str]:
-        """The terms of the query that the turn holds."""
+        """The query terms that the turn holds."""
         return self.terms.matched
 
     @property
@@ -145,12 +142,12 @@ class Score(NamedTuple):
 
 
 def read_query(text: str, index: TurnIndex, *, about: str | None = None) -> Query:
-    """Return a query with its anchors and what each of them weighs in this conversation.
+    """Return a query with its anchors and their weights in this conversation.
 
     Args:
-        text: what was asked.
+        text: the question.
         index: the conversation.
-        about: the part of the text that anchors are taken from; None takes all of it.
+        about: the part of the text to take anchors from; None: all of it.
     """
     anchors = extract_anchors(text if about is None else about)
     idf = {term: round(weight * index.idf(term), 6) for term, _, kind, weight in anchors if kind in _INDEXED_KINDS}
@@ -158,16 +155,15 @@ def read_query(text: str, index: TurnIndex, *, about: str | None = None) -> Quer
 
 
 def expand_query(query: Query, index: TurnIndex, asked_on: date | None = None) -> Query:
-    """Return a query with the related terms that stand in the conversation, and the dates that it names.
+    """Return a query with the related terms that occur in the conversation, and the dates that it names.
 
-    A date of which the conversation has turns counts at full weight. It alone says which turns are meant, so the
-    words that name it ("last week") are no longer looked for: neither they nor the date are anchors of the query, which
-    stand in the text of a turn or do not.
+    A date on which the conversation has turns counts at full weight. It identifies the turns, so the words that name it
+    ("last week") are no longer searched, nor are they anchors: the text of a turn need not contain them.
 
     Args:
-        query: what is looked for.
+        query: the query as read.
         index: the conversation.
-        asked_on: the day from which "yesterday" and "last week" count; None: the turns have no dates.
+        asked_on: the day from which "yesterday" and "last week" count; None: dates are not resolved.
     """
     if asked_on is not None:
         named = {anchor.term: anchor.text for anchor in query.anchors if anchor.kind == "date"}
@@ -195,16 +191,15 @@ def score_turns(
     texts: Callable[[int], tuple[str, str]],
     meaning: Meaning | None = None,
 ) -> tuple[Score, ...]:
-    """Return the best turns with their scores, best first; of equal turns the newer one first.
+    """Return the scores of the best turns, best first; of equal turns the newer first.
 
     Args:
-        query: what is looked for, expanded or not.
+        query: the query, expanded or not.
         index: the turns.
         config: the weights.
-        depth: how many turns are scored in full and returned at most; at least ``SCORED_IN_FULL`` are.
-        texts: gives the user's and the assistant's text of a turn.
-        meaning: how near the turns are to the query, where an embedder tells: it adds to the scores, and what is near
-            competes without a shared term.
+        depth: maximum number of turns to score in full and return; raised to ``SCORED_IN_FULL``.
+        texts: returns the user's and the assistant's text of a turn.
+        meaning: similarities by an embedder; they add to the scores, and near turns need no shared term.
     """
     depth = max(depth, SCORED_IN_FULL)
     scores = [*_Scoring(query, index, config, texts).best(depth)]
@@ -224,8 +219,6 @@ def score_turns(
 
 
 class _Scoring:
-    """A scorer of the turns of a conversation for one query."""
-
     def __init__(
         self, query: Query, index: TurnIndex, config: GatekeeperConfig, texts: Callable[[int], tuple[str, str]]
     ) -> None:
@@ -242,7 +235,6 @@ class _Scoring:
         self._phrases = [phrase for phrase in _phrases(query) if phrase[-1] > 0]
 
     def best(self, depth: int) -> tuple[Score, ...]:
-        """Return the best turns with their scores, best first."""
         weighted = [*self._query.idf.items(), *((related.term, related.weight) for related in self._query.related)]
         longer = min(_MOST_DOUBLINGS, max(0, len(self._index).bit_length() - _LONG_BITS))
         budget = round(_POSTING_BUDGET * _READ_GROWTH**longer)
@@ -253,27 +245,27 @@ class _Scoring:
         for turn, (of_user, of_assistant, _) in hits.items():
             by_user, by_assistant = self._speaker_factors(turn)
             own[turn] = user * by_user * of_user + assistant * by_assistant * of_assistant
-        lexical = (own if len(own) == len(scan.sums) else {**scan.sums, **own}).get  # others: by what was read
+        lexical = (own if len(own) == len(scan.sums) else {**scan.sums, **own}).get  # others: from the terms read
         near = {turn: _NEIGHBOUR_WEIGHT * (lexical(turn - 1, 0.0) + lexical(turn + 1, 0.0)) for turn in own}
         best = highest({turn: value + near[turn] for turn, value in own.items()}, depth)
         beside = {turn + step for turn in best for step in (-1, 1)}
         hits |= scan.hits((beside & scan.sums.keys() | {*best}) - hits.keys())
         scores = sorted(self._parts(best, hits, near), key=_RANK, reverse=True)
-        read = max(_READ, (len(scores) + 1) // 2)  # the texts of so many tell more
+        read = max(_READ, (len(scores) + 1) // 2)  # of many scores, at least half
         scores[:read] = map(self._read, scores[:read])
         return tuple(sorted(scores, key=_RANK, reverse=True))
 
     def _speaker_factors(self, turn: int) -> tuple[float, float]:
-        """Return what each side of a turn counts for who speaks there, 1.0 where nobody is named."""
+        """Return the factor of each side of a turn for its speaker, 1.0 unless the query names them."""
         if not self._named:
             return 1.0, 1.0
         user, assistant = (name in self._named for name in self._index.speakers.of(turn))
         return 1.0 + _SPEAKER_WEIGHT * user, 1.0 + _SPEAKER_WEIGHT * assistant
 
     def _parts(self, turns: Iterable[int], hits: Mapping[int, Hits], near: Mapping[int, float]) -> Iterator[Score]:
-        """Yield the scores of some turns as far as the index knows them."""
+        """Yield the scores of some turns, as far as the index alone gives them."""
         config, turn_count, exact_terms = self._config, len(self._index), frozenset[str]()
-        # What the weights of both sides were multiplied with.
+        # The ratio of the weights in use to the configured ones.
         user_factor = self._sides[0] / config.user_weight if config.user_weight else 1.0
         assistant_factor = self._sides[1] / config.assistant_weight if config.assistant_weight else 1.0
         for turn in turns:
@@ -292,7 +284,6 @@ class _Scoring:
             yield Score(turn, *parts)
 
     def _read(self, score: Score) -> Score:
-        """Return a score with its whole hits."""
         exact, exact_terms, text = 0.0, set(), ""
         for needs, phrase, has_borders, written, idf in self._phrases:
             if needs and needs not in score.matched:
@@ -308,7 +299,6 @@ class _Scoring:
         return score._replace(exact=exact, whole=frozenset(exact_terms), total=total) if exact else score
 
     def _terms_of(self, bits: int) -> MatchedTerms:
-        """Return the part of the query that the hits of a turn, as bits, cover."""
         if bits not in self._matched:
             query, mass = self._query, self._query.mass
             terms = [*query.idf, *(each.term for each in query.related)]
@@ -317,7 +307,7 @@ class _Scoring:
             related = frozenset(hits) - matched
             credit_of = dict.fromkeys(matched, 1.0)
             for each in query.related:
-                for term in each.stands_for if each.term in related else ():
+                for term in each.query_terms if each.term in related else ():
                     credit_of[term] = max(credit_of.get(term, 0.0), each.credit)
             worth = math.fsum(query.idf[term] * credit for term, credit in credit_of.items())
             share = round(min(1.0, worth / mass), 6) if mass else 0.0
@@ -326,14 +316,12 @@ class _Scoring:
 
 
 def _phrases(query: Query) -> Iterator[tuple[str, str, bool, str, float]]:
-    """Yield the anchors that are looked for in the text of a turn.
+    """Yield the anchors to search for in the text of a turn.
 
-    English words as they were written (not only their stem; half their idf), numbers, identifiers, versions, quoted
-    phrases and back-tick code; a run of three characters of a script without spaces adds a quarter of its rarer pair.
-
-    Of each: the indexed term without which it cannot be there ("" if the index does not tell); its form in a folded
-    text ("" if that term is all there is to it); whether it counts as a whole token only; how it is named where a hit
-    is worth naming, else ""; what a hit is worth.
+    These are English words as written (not only their stem; half their idf), numbers, identifiers, versions, quoted
+    phrases and back-tick code; a triple of characters counts a quarter of the idf of its commoner pair. Each has: the
+    indexed term that must match ("" if any turn may hold it); its form in a folded text ("" if that term is enough);
+    whether it must be a whole token; its name in the result, "" for none; the worth of a hit.
     """
     for term, text, kind, _ in query.anchors:
         idf = query.idf.get(term, 0.0)

@@ -24,10 +24,9 @@ class GatekeeperConfig:
         exact_weight: weight of exact matches, >= 0.
         recency_weight: weight of recency, >= 0; on the raw BM25 scale 0.2 only breaks ties.
         candidates: number of turns that ``gate`` chooses from, >= 1.
-        continue_above: overlap above which a question continues the topic, 0..1. Source: specification 3.2, as the next
-            two.
+        continue_above: overlap above which a question continues, 0..1. Source: specification 3.2, as the next two.
         switch_below: overlap below which a question may switch, 0..1, at most ``continue_above``.
-        new_above: share of new terms above which it switches, 0..1.
+        new_above: share of new terms above which it may switch, 0..1.
     """
 
     strategy: Literal["gate", "fill"] = "gate"

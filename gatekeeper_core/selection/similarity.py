@@ -1,11 +1,10 @@
 """Similarity of two short texts without a model: the cosine of their terms, 0.0 to 1.0.
 
-A text is a vector with one number for each of its indexed terms: the logarithm of its count, times what the term weighs
-alone, times its idf. What is in both texts adds to the cosine; so does, for a small part, a pair of related
-terms (synonyms, a kind and its member), each term in one pair at most, so that 1.0 is never passed.
-
-Source: Salton and Buckley 1988, "Term-weighting approaches in automatic text retrieval" (tf-idf vectors, their cosine);
-Sidorov et al. 2014, "Soft similarity and soft cosine measure" (related terms); the matching in pairs is ours.
+A text is a vector with one number per indexed term: the logarithm of its count, times its weight, times its idf. Shared
+terms add to the cosine; so do, to a lesser degree, pairs of related terms (synonyms, a kind and its member), each term
+in at most one pair, so that the cosine does not exceed 1.0. Source: Salton and Buckley 1988, "Term-weighting approaches
+in automatic text retrieval" (tf-idf vectors, their cosine); Sidorov et al. 2014, "Soft similarity and soft cosine
+measure" (related terms); the matching in pairs is ours.
 """
 
 from __future__ import annotations
@@ -17,18 +16,18 @@ from gatekeeper_core.selection.anchors import term_weight
 from gatekeeper_core.selection.expansion import thesaurus
 from gatekeeper_core.selection.information import idf_among
 
-# What a pair of related terms counts beside one and the same word. Source: as in ``expansion``.
+# Credit of a pair of related terms, relative to a shared term. Source: as in ``expansion``.
 _SYNONYM_CREDIT = 0.3
 _KIND_CREDIT = 0.4
 
 
 class TermVector:
-    """A text as a vector of its terms, to be compared with other texts.
+    """A text as a vector of its terms, for comparison with other texts.
 
     Args:
-        counts: the counts of its terms; a count below 1 is what one occurrence is worth.
-        documents: how many texts it is compared among, at least 0.
-        frequencies: in how many of them each term occurs; a missing one occurs once.
+        counts: counts of its terms; a count below 1 is the worth of one occurrence.
+        documents: number of texts in the collection, at least 0.
+        frequencies: number of these texts that contain each term; 1 for a missing term.
 
     >>> from gatekeeper_core.selection.anchors import count_terms
     >>> vector = TermVector(count_terms("I keep a cat"))
@@ -46,11 +45,11 @@ class TermVector:
         self._weights: dict[str, float] = {}
         self._values = self._valued(counts)
         self._length = _length(self._values)
-        self._credits = {term: found for term in self._values if (found := _related_credits(term))}
+        self._credits = {term: related for term in self._values if (related := _related_credits(term))}
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """The terms of the text, the weightiest first."""
+        """The terms of the text, highest value first."""
         return tuple(sorted(self._values, key=lambda term: (-self._values[term], term)))
 
     def similarity(self, counts: Mapping[str, int]) -> float:
@@ -63,9 +62,9 @@ class TermVector:
         return round(min(1.0, (shared + self._by_related(values)) / both), 6)
 
     def at_most(self, terms: Collection[str]) -> float:
-        """Return a bound on the cosine with any text of some terms: the length of what can match, by its own length.
+        """Return an upper bound of the cosine with any text of some terms: the length of what can match, by its own.
 
-        By the inequality of Cauchy and Schwarz; a related term counts no more than the original.
+        By the Cauchy-Schwarz inequality; a related term counts no more than the original.
         """
         matching = {
             term: value
@@ -83,7 +82,7 @@ class TermVector:
         return {term: (1.0 + math.log(n) if n > 1 else n) * weights[term] for term, n in counts.items() if n > 0}
 
     def _by_related(self, values: Mapping[str, float]) -> float:
-        """Return what pairs of related terms add, the best pairs first, no term in two of them."""
+        """Return the part from pairs of related terms, best pairs first, no term in two pairs."""
         pairs = [
             (-credit * (self._values[term] * values[other]), min(term, other), max(term, other))
             for term, others in self._credits.items()
@@ -92,16 +91,16 @@ class TermVector:
             if other in values and other not in self._values
         ]
         added = 0.0
-        taken: set[str] = set()
+        paired: set[str] = set()
         for worth, first, second in sorted(pairs):
-            if first not in taken and second not in taken:
-                taken |= {first, second}
+            if first not in paired and second not in paired:
+                paired |= {first, second}
                 added -= worth
         return added
 
 
 def related_to(terms: Collection[str]) -> tuple[str, ...]:
-    """Return the terms that are related to some terms and not among them, each once.
+    """Return the terms that are related to the given terms and not among them, each once.
 
     >>> "journey" in related_to(["trip", "tea"]), related_to(["api-gateway"])
     (True, ())
@@ -111,7 +110,6 @@ def related_to(terms: Collection[str]) -> tuple[str, ...]:
 
 
 def _related_credits(term: str) -> dict[str, float]:
-    """Return what other terms count where a term is in one text and they in the other."""
     table = thesaurus()
     found = dict.fromkeys(table.synonyms.get(term, ()), _SYNONYM_CREDIT)
     found.update(dict.fromkeys((*table.members.get(term, ()), *table.kinds.get(term, ())), _KIND_CREDIT))

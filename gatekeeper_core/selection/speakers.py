@@ -1,8 +1,8 @@
-"""Speakers: the name in front of a message (``Anna: …``, 小明：…), for conversations between two people.
+"""Speakers: the names that open messages (``Anna: …``, 小明：…), for conversations between two people.
 
-A name counts as a speaker's once it has opened :data:`MIN_MESSAGES` messages. Words for a role (user, 客服) name
-nobody. What is known of the speakers changes two things in the scores: where both sides are named, both count alike,
-and the messages of a speaker whom the query names count more.
+A name is a speaker once it has opened :data:`MIN_MESSAGES` messages; role words (user, 客服) are not names. Speakers
+change the scores in two ways: between two people both sides count alike, and messages of a speaker that the query names
+count more.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gatekeeper_core.selection.lexicon import word_set
 from gatekeeper_core.text import LazyPattern
 
 MIN_MESSAGES = 3
-"""Messages that a name must open before it is a speaker's. Source: ours: "Note:" opens one, a name many."""
+"""Messages that a name must open to be a speaker. Source: ours: "Note:" opens one, a name many."""
 
 _LABEL = LazyPattern(r"\s*([^\W\d_][\w.'’-]*(?: [\w.'’-]+){0,2}) ?(?::(?=\s)|：)")
 _LONGEST_LABEL = 64
@@ -61,7 +61,7 @@ class Speakers:
             self._counts[name] = self._counts.get(name, 0) + 1
 
     def remove_last(self) -> None:
-        """Take the newest turn back."""
+        """Remove the newest turn."""
         pair = self._pairs.pop()
         self._labelled -= all(pair)
         for name in filter(None, pair):
@@ -72,16 +72,16 @@ class Speakers:
         return self._pairs[turn_id]
 
     def are_two_people(self) -> bool:
-        """Return whether most turns name both sides."""
+        """Return whether most turns name both sides, with at least two different names."""
         return 2 * self._labelled > len(self._pairs) and sum(count > 0 for count in self._counts.values()) > 1
 
     def named(self, terms: Collection[str]) -> frozenset[str]:
-        """Return the speakers whose whole name is among the given terms."""
+        """Return the speakers whose full name is among the given terms."""
         speakers = {name: _terms_of(name) for name, count in self._counts.items() if count >= MIN_MESSAGES}
         return frozenset(name for name, own in speakers.items() if own and all(term in terms for term in own))
 
 
 @lru_cache(maxsize=4096)
 def _terms_of(name: str) -> tuple[str, ...]:
-    """Return the terms by which a text names somebody: initials and other single characters do not."""
+    """Return the terms that identify a speaker; initials and other single characters do not."""
     return tuple(term for term in count_terms(name) if len(term) > 1 or term.isdigit())

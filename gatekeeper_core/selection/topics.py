@@ -1,22 +1,22 @@
 """The topics of a conversation, and the gate: whether a question continues the topic of the newest turns or switches.
 
 The decision follows from the needs of :mod:`gatekeeper_core.selection.need`, so that verdict and choice never disagree.
-``need`` is the probability that the question needs anything of the conversation, ``link`` that it needs the newest
-turn. After a switch the newest turn goes along only for its evidence, like any older turn.
+``need`` is the probability that the question needs anything from the conversation, ``link`` that it needs the newest
+turn. After a switch the newest turn is sent only for its evidence, like any older turn.
 
 Explicit wordings decide first: a change of topic, a return, a word that points back. Otherwise ``overlap`` is the share
-of the question's information that the newest turns of the active topic hold, ``new_ratio`` the share of its terms that
-they do not hold:
+of the question's information in the newest turns of the active topic, ``new_ratio`` the share of its terms that are not
+in them:
 
 * ``overlap > 0.45`` continues;
 * ``overlap < 0.20``, ``new_ratio > 0.70`` and ``link < 0.05`` together switch;
 * all else continues.
 
-A switch is a return where the best earlier turn holds 0.1 or more of that information, and more than the newest turn.
+A switch is a return if the best earlier turn holds at least 0.1 of that information, and more than the newest turn.
 
-Source: the thresholds are the specification's (3.2). Read alone they call a switch in every second turn of real talk
-that stays, hence the link; ``benchmarks.topics`` measures it. The share of a return is ours: in the everyday
-conversations no return has less, and 31 of 40 topics that were called one, wrongly, had less.
+Source: the thresholds are the specification's (3.2). On their own they report a switch in every second turn of real
+talk that stays on topic, hence the link; ``benchmarks.topics`` measures it. The share of a return is ours: in the
+everyday conversations no return has less, and 31 of 40 topics wrongly called a return had less.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from gatekeeper_core.selection.settings import GatekeeperConfig
 _MAX_POSTINGS = 400
 _MAX_ALL_POSTINGS = 2_000
 _TIE = 1e-9  # sums in another order may differ in their last digits
-_PAIR = 0.4  # of a word, for the pairs across two words
-_LEAVING_SIZE = 0.5  # rare words that a text tells at least after the words that leave what was said
-_LEAST_LINK = 0.05  # below which the newest turn is not needed
+_PAIR = 0.4  # size of a Chinese pair in words, because many pairs cross two words
+_LEAVING_SIZE = 0.5  # least size, in rare words, of a question after an opening that drops the topic
+_LEAST_LINK = 0.05  # below this the newest turn is not needed
 _RETURN_SHARE = 0.1
 
 
@@ -65,12 +65,12 @@ class Verdict(NamedTuple):
     Attributes:
         decision: ``continue`` or ``switch``.
         reason: the rule that decided.
-        overlap: share of the query's information that the newest turns of the active topic hold, 0..1.
-        new_ratio: share of the query's terms of full weight that they do not hold, 0..1.
+        overlap: share of the query's information in the newest turns of the active topic, 0..1.
+        new_ratio: share of the query's full-weight terms that are not in these turns, 0..1.
         cue: the wording that decided or contributed, or None.
         active_topic: id of the last topic of the conversation, or None if it is empty.
         resumed_topic: id of the earlier topic that a ``switch`` returns to, or None.
-        need: probability that the query needs anything of the conversation, 0..1.
+        need: probability that the query needs anything from the conversation, 0..1.
         link: probability that it needs the newest turn, 0..1.
     """
 
@@ -86,12 +86,12 @@ class Verdict(NamedTuple):
 
 
 class Topic(NamedTuple):
-    """One segment of the conversation: turns ``start`` to ``stop - 1``; ``topic_id`` counts from 0.
+    """A segment of the conversation on one topic.
 
     Attributes:
         topic_id: 0-based number.
-        start: its first turn.
-        stop: the turn after its last.
+        start: id of its first turn.
+        stop: id of the turn after its last.
     """
 
     topic_id: int
@@ -100,10 +100,9 @@ class Topic(NamedTuple):
 
 
 class TopicMap:
-    """The topics of a growing conversation: where each begins, and what the gate reads of the newest turns.
+    """The topics of a growing conversation: the start of each, and the terms of the newest turns.
 
-    A topic begins where the verdict on a turn is a switch. The map after ``n`` turns is the same however it came about;
-    the newest turns can be taken back.
+    A topic begins at each switch. The newest turns can be removed; the map does not depend on how it was built.
 
     Attributes:
         verdicts: the verdict on each turn's user text.
@@ -111,7 +110,7 @@ class TopicMap:
     """
 
     NEWEST = 3
-    """Turns of the active topic that the gate reads a question against. Source: ours."""
+    """Turns of the active topic that the gate compares a question with. Source: ours."""
 
     def __init__(self) -> None:
         self.verdicts: list[Verdict] = []
@@ -120,7 +119,7 @@ class TopicMap:
 
     @property
     def newest_turns(self) -> Sequence[Set[str]]:
-        """The terms of the newest turns of the active topic, oldest first: at most three."""
+        """The terms of the newest turns of the active topic, oldest first; at most three turns."""
         return self._newest[max(-self.NEWEST, self.starts[-1] - len(self.verdicts)) :] if self._newest else ()
 
     @property
@@ -134,14 +133,14 @@ class TopicMap:
         return bisect_right(self.starts, turn_id) - 1
 
     def add(self, verdict: Verdict, terms: Set[str]) -> None:
-        """Add the next turn, given the verdict on its user's text and the terms of both its sides."""
+        """Add the next turn, given the verdict on its user text and the terms of both sides."""
         if verdict.decision == "switch":
             self.starts.append(len(self.verdicts))
         self.verdicts.append(verdict)
         self._newest = [*self._newest, terms][-self.NEWEST :]
 
     def cut(self, turn_count: int, *, newest: Iterable[Set[str]]) -> None:
-        """Keep only the first turns, given the terms of the last three of them, oldest first."""
+        """Keep the first ``turn_count`` turns, given the terms of the last three of them, oldest first."""
         del self.verdicts[turn_count:]
         del self.starts[bisect_left(self.starts, turn_count) :]
         self._newest = list(newest)[-self.NEWEST :]
@@ -199,7 +198,7 @@ def judge(
 
 
 def read_question(text: str, terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -> Reading | None:
-    """Return the terms of a question, read against the conversation; None if that is empty."""
+    """Return the reading of a question against the conversation; None if the conversation is empty."""
     if not topic_map.verdicts:
         return None
     reading = _read_terms(terms, topic_map, index)
@@ -213,9 +212,9 @@ def read_question(text: str, terms: Collection[str], topic_map: TopicMap, index:
 def _read_terms(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -> Reading:
     worth = index.information(terms)
     unknown = {term for term in terms if not index.document_frequency(term)}
-    translated: dict[str, set[str]] = {}  # what the conversation has of an unknown word in the other language
-    for translation, stands_for, _ in translated_terms(terms, index, among=unknown) if unknown else ():
-        for term in unknown.intersection(stands_for):
+    translated: dict[str, set[str]] = {}  # translations of an unknown word that the conversation contains
+    for translation, originals, _ in translated_terms(terms, index, among=unknown) if unknown else ():
+        for term in unknown.intersection(originals):
             translated.setdefault(term, set()).add(translation)
     for term, others in translated.items():
         worth[term] = min(worth[term], max(index.information(others).values()))
@@ -225,7 +224,7 @@ def _read_terms(terms: Collection[str], topic_map: TopicMap, index: TurnIndex) -
         for turn in topic_map.newest_turns
     ]
     times = Counter(chain.from_iterable(near))
-    # What two of them hold is what the topic is about, however often the conversation says it.
+    # A term in two of them is a subject of the topic, however frequent it is in the conversation.
     near_weights = [max(worth[term], surprise(term)) if count > 1 else worth[term] for term, count in times.items()]
     telling = [term for term in worth if term_weight(term) == 1.0]
     best, most_elsewhere = _best_earlier(worth, translated, index)
@@ -246,8 +245,8 @@ def _best_earlier(
 ) -> tuple[int | None, float]:
     """Return the turn before the newest with most information of the terms, and how much; the newest of equals.
 
-    Of each term the newest 400 postings are read, and of all together 2,000 or little more: a question costs the same
-    at any length of the conversation, and the most frequent terms give way first.
+    At most the newest 400 postings of each term are read, and 2,000 in total (the most frequent terms are dropped
+    first), so the cost of a question does not grow with the conversation.
     """
     postings_of: dict[str, Sequence[int]] = {term: index.postings(term)[-_MAX_POSTINGS:] for term in worth}
     for term, others in translated.items():

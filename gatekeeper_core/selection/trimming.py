@@ -1,11 +1,9 @@
 """Sentence trimming: the part of a turn that answers the query.
 
-A turn is cut to a number of tokens. First come the sentences that share most with the query, then on the user's side
-its questions, then the sentences beside one that shares something, then the beginning; a fenced block of code is one
-sentence. Kept sentences are verbatim and in their order, and a gap is marked.
-
-A turn that came from messages is cut message by message, so that each can be sent as a copy of its original; see
-:func:`is_cuttable` for the messages that stay as they are.
+A turn is cut to a number of tokens. First come the sentences that share most with the query, then the user's questions,
+then the sentences next to one that shares something, then the beginning; a fenced code block is one sentence. Kept
+sentences are verbatim and in order, and gaps are marked. A turn of messages is cut message by message, so that each can
+be sent as a copy of its original; see :func:`is_cuttable` for the messages that stay whole.
 """
 
 from __future__ import annotations
@@ -27,27 +25,27 @@ from gatekeeper_core.tokens import TokenCounter
 from gatekeeper_core.truncation import truncate_to_tokens
 
 GAP = " … "
-"""The mark where sentences were left out. Source: ours."""
+"""The mark for left-out sentences. Source: ours."""
 
 _WORTH_LEAVING = 15
-_SMALLEST_CUT = 40  # or a quarter of a turn that is shorter than 160: less of a turn says nothing
+_SMALLEST_CUT = 40  # or a quarter of a turn of less than 160: less of a turn says nothing
 
 _LONGEST_BREAK = 100  # characters of white space that are kept between two sentences; more is a gap
 _CODE_FENCES = ("```", "~~~")
 
-_MAX_TEXTS = 2_048  # whose sentences are kept
+_MAX_TEXTS = 2_048  # whose sentences are cached
 
 
 class Excerpt(NamedTuple):
     """The part of a turn that would be sent.
 
     Attributes:
-        user: the user's text, or what is left of it.
-        assistant: the assistant's text, or what is left of it.
+        user: the remaining text of the user.
+        assistant: the remaining text of the assistant.
         tokens_user: cost of the user's text.
         tokens_assistant: cost of the assistant's text.
-        trimmed: whether anything was left out, if only white space.
-        cuts: of a turn made of messages, for each that was cut its place in the turn and the text that is left of it.
+        trimmed: whether anything was left out, even white space.
+        cuts: for a turn of messages, the position and the remaining text of each message that was cut.
     """
 
     user: str
@@ -59,15 +57,15 @@ class Excerpt(NamedTuple):
 
     @property
     def tokens(self) -> int:
-        """The cost of both sides together, at least 1."""
+        """The cost of both sides, at least 1."""
         return self.tokens_user + self.tokens_assistant or 1
 
 
 def is_cuttable(message: Message) -> bool:
-    r"""Return whether sentences of a message may be left out: plain text that a user or a model wrote, and no more.
+    r"""Return whether sentences of a message may be left out: only of plain text by a user or a model.
 
-    Tool calls and results, media and content in several parts stay whole, and so do code blocks, thinking, and messages
-    that carry something signed by their provider (the mark ``SIGNED``) or replace folded ones.
+    Tool calls and results, media and content in several parts stay whole, and so do messages with code blocks or
+    thinking, those with content signed by the provider (``SIGNED``), and those that replace folded ones.
 
     >>> from gatekeeper_core.messages import Message
     >>> is_cuttable(Message("assistant", "The port is 6380.")), is_cuttable(Message("assistant", "```sh\nls\n```"))
@@ -86,17 +84,14 @@ def is_cuttable(message: Message) -> bool:
 
 
 class Sentences:
-    """The sentences of the texts that were cut last, and the cost of each, for the queries to come."""
+    """A cache of the sentences of recently cut texts, with their costs, for later queries."""
 
     def __init__(self, count: TokenCounter) -> None:
         self.count = count
         self._read: LruCache[str, tuple[list[Span], list[int]]] = LruCache(max_entries=_MAX_TEXTS)
 
     def of(self, text: str) -> tuple[list[Span], list[int]]:
-        """Return the sentences of a text, and the list that holds the cost of each, -1 where it is not counted yet.
-
-        Of a text that is longer than what anchors are read from, the sentences of both ends.
-        """
+        """Return the sentences of a text (of its ends if it is too long) and the list of their costs, -1 if unknown."""
         read = self._read.get(text)
         if read is None:
             cut = max(0, len(text) - MAX_SCANNED_CHARACTERS)
@@ -112,8 +107,8 @@ class Trimmer:
     """A trimmer that cuts turns to what matters for one query.
 
     Args:
-        query: what is looked for; a query without anchors takes from the beginning.
-        sentences: those of texts that were cut before, and the token counter.
+        query: the query; without anchors, texts are kept from the beginning.
+        sentences: cached sentences of texts, and the token counter.
     """
 
     def __init__(self, query: Query, *, sentences: Sentences) -> None:
@@ -126,13 +121,11 @@ class Trimmer:
         self._shared: dict[str, list[float]] = {}
 
     def tight(self, full: Excerpt, *, budget_tokens: int, source: Turn | None = None) -> Excerpt | None:
-        """Return the best part of a turn that fits a budget, or None if no sentence of it does.
+        """Return the best part of a turn that fits a budget, or None if no sentence fits.
 
-        The user's side gets half of the room at most. Of each side the sentences that share most of the query's idf;
-        where nothing is shared, the beginning. A text that is one sentence is cut at its end and marked.
-
-        Of a turn made of messages, those that may be cut share what the others leave: a short one stays whole, the rest
-        get equal parts. Every message keeps some text, so that the turn stays one that a provider takes.
+        The user's side gets at most half of the room. A text of one sentence is cut at its end and marked. In a turn of
+        messages, those that may be cut share the room that the others leave: short ones stay whole, the rest get equal
+        parts. Every message keeps some text, so that providers accept the turn.
         """
         if source is not None:
             part = self._tight_messages(full, source, budget_tokens)
@@ -150,7 +143,7 @@ class Trimmer:
         return part if part is not None and part.tokens <= budget_tokens else None
 
     def one_side(self, full: Excerpt) -> Excerpt:
-        """Return a turn of two people without the side that shares nothing with the query, where that saves 15 tokens.
+        """Return a turn of two people without a side that shares nothing with the query, if that saves 15 tokens.
 
         The answer to a question stays. Source: ours.
         """
@@ -188,11 +181,7 @@ class Trimmer:
         return Excerpt(cut_turn.user_text, cut_turn.assistant_text, user, assistant, True, tuple(sorted(texts.items())))
 
     def _fitted(self, text: str, budget_tokens: int, *, questions: bool = False) -> str:
-        """Return the sentences of a text that matter most and fit together, in order; "" where none fits.
-
-        First those that share most of the query's idf, then questions (with ``questions``), then the sentences beside
-        one that shares something, then the beginning.
-        """
+        """Return the sentences that matter most (see the module) and fit together, in order; "" if none fits."""
         if budget_tokens < 1 or not text:
             return ""
         spans, costs = self._sentences.of(text)
@@ -223,7 +212,6 @@ class Trimmer:
         return joined
 
     def _shared_by_sentence(self, text: str) -> list[float]:
-        """Return by sentence the weight of the query's terms in it, to six digits; single characters do not count."""
         if text not in self._shared:
             with_quantities, shared = any(term[0] in "@#" for term in self._weights), []
             for span in self._sentences.of(text)[0]:
@@ -234,7 +222,7 @@ class Trimmer:
 
 
 def _joined(text: str, spans: Sequence[Span], keep: Collection[int]) -> str:
-    """Return the kept sentences with what stood between neighbours, and a mark for each gap."""
+    """Return the kept sentences, joined by the original text between neighbours, with a mark for each gap."""
     pieces: list[str] = []
     run_start = None
     for at, span in enumerate(spans):
@@ -251,7 +239,7 @@ def _joined(text: str, spans: Sequence[Span], keep: Collection[int]) -> str:
 
 
 class Forms:
-    """The forms in which the turns of a conversation can be sent for one query, each made once."""
+    """The forms in which turns can be sent for one query, each built once."""
 
     def __init__(self, trimmer: Trimmer, blocks: Sequence[Block], *, trim: bool, two_people: bool) -> None:
         self._trimmer = trimmer
@@ -262,7 +250,7 @@ class Forms:
         self._cuts: dict[tuple[int, int], Excerpt | None] = {}
 
     def full(self, turn_id: int) -> Excerpt:
-        """Return a turn as it is, of two people without a side that has nothing to do with the query."""
+        """Return a full turn; between two people, without a side that has nothing to do with the query."""
         if turn_id not in self._fulls:
             block = self._blocks[turn_id]
             full = Excerpt(*block[:4])
@@ -271,7 +259,7 @@ class Forms:
         return self._fulls[turn_id]
 
     def at_most(self, turn_id: int, tokens: int) -> Excerpt:
-        """Return the best of a turn within some tokens, or the full turn where it cannot be cut so far."""
+        """Return the best part of a turn within some tokens, or the full turn if it cannot be cut that far."""
         full, source = self.full(turn_id), self._blocks[turn_id].source
         if full.tokens <= tokens or not self._trim:
             return full

@@ -1,1 +1,1 @@
-"""KEEP: the contracts of what holds data for a conversation, and the stores that fulfil them."""
+"""KEEP: the protocols of stores for the data of a conversation, and the stores that implement them."""

@@ -3,19 +3,19 @@
 ::
 
     Store ── MessageStore   the messages of threads                       tenant, thread, seq
-          ── RecordStore    what a thread comes to: summary, task ...     tenant, thread, kind
+          ── RecordStore    data derived from a thread: summary, task     tenant, thread, kind
           ── MemoryStore    what is known about users                     tenant, user, id
           ── blobs_of       BlobStore of one thread                       tenant, thread, scope, id
           ── forget, begin_anew
 
-A *message* is stored once and never changed; its sequence number (``seq``) counts the messages of its thread from 0,
-without a gap. A *derived record* says up to which message it has read, so that its reader can catch up. A *memory* is
-one thing worth knowing about a user; one that another memory replaced is *closed*: its id still reads it, but no search
-finds it. A *scope* of blobs is an opaque text that the caller derives from a secret (see
-``context/tool_results/working_memory.py``): who does not hold the secret cannot name the scope.
+A *message* is stored once and never changed; its sequence number (``seq``) counts the messages of its thread from 0
+without gaps. A *derived record* names the last message it covers, so that its reader can catch up. A *memory* is one
+thing worth knowing about a user; once another memory replaces it, it is *closed*: you can still get it by id, but no
+search finds it. A *scope* of blobs is an opaque text derived from a secret
+(``context/tool_results/working_memory.py``): without the secret you cannot name it.
 
-The methods are safe to call from several threads and, behind one file or server, processes. A failure to store raises,
-and nothing is half stored. A ``Store`` refuses an empty name of a tenant, thread or user.
+Methods are safe to call from several threads, and from processes that share a file or server. A failed write raises and
+stores nothing. A ``Store`` refuses an empty name of a tenant, thread or user.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ MEMORY_CATEGORIES: tuple[MemoryCategory, ...] = ("user_preference", "project_con
 
 
 class BlobRecord(NamedTuple):
-    """One stored blob: its id within the scope, and its size."""
+    """A stored blob: its id within the scope, and its size."""
 
     id: str
     size_bytes: int
@@ -46,12 +46,10 @@ class BlobStore(Protocol):
     """Bytes by scope and id."""
 
     def put(self, scope: str, blob_id: str, data: bytes, /) -> None:
-        """Store a blob under an id in a scope, as its newest; replace any blob with the same id."""
+        """Store a blob as the newest of its scope; replace any blob with the same id."""
 
     def get(self, scope: str, blob_id: str, start: int = 0, end: int | None = None, /) -> bytes:
-        """Return the bytes from ``start`` to ``end`` (default: all); positions past the end return less or nothing.
-
-        An empty range of a blob that is there is ``b""``, so asking whether it is there costs nothing.
+        """Return bytes ``start`` to ``end`` (default: all), fewer past the end; an empty range tests existence.
 
         Raises:
             KeyError: the scope has no such id.
@@ -83,10 +81,7 @@ class DerivedRecord(NamedTuple):
 
 
 class RecordStore(Protocol):
-    """Derived records by tenant, thread and kind.
-
-    Two writers of one record cannot undo each other: a save names the version it is based on.
-    """
+    """Derived records by tenant, thread and kind. A save names the version it is based on, so no update is lost."""
 
     def load_record(self, tenant: str, thread: str, kind: str, /) -> DerivedRecord | None:
         """Return the newest record of a kind ("summary", "task"), or None."""
@@ -96,8 +91,7 @@ class RecordStore(Protocol):
     ) -> int:
         """Save a record over the version it is based on, and return the new version.
 
-        The arguments are those of a ``DerivedRecord``; ``expected_version`` is that of the record that was loaded, 0
-        if there was none.
+        ``expected_version`` is that of the loaded record, 0 if there was none; the rest is as in ``DerivedRecord``.
 
         Raises:
             ConflictError: a different version is stored; nothing was changed.
@@ -113,7 +107,7 @@ class MemoryScope(NamedTuple):
 
 
 class EarlierText(NamedTuple):
-    """An earlier text of a memory; the fields are those of ``Memory``."""
+    """An earlier text of a memory, with the fields of ``Memory``."""
 
     text: str
     valid_from: float
@@ -128,11 +122,10 @@ class Memory(NamedTuple):
         id: unique name within its scope.
         text: the remembered text.
         category: kind of memory.
-        key: the question it answers ("name", "residence"); of one category and key only the newest memory is current.
-            With None it replaces no other.
+        key: the question it answers ("name"); only the newest of a category and key is current. None replaces no other.
         thread: source conversation, or None.
         seq: sequence number of the source message, or None.
-        valid_from: start of validity, in seconds of the clock used when it was created.
+        valid_from: start of validity, in seconds of the clock used at its creation.
         valid_to: end of validity; None if it is still valid.
         supersedes: id of the memory that it replaced, or None.
         superseded_by: id of the memory that replaced it, or None if it is current.
@@ -160,7 +153,7 @@ class MemoryRecord(NamedTuple):
     Attributes:
         terms: the indexed terms of its text, each once.
         vector: the embedding of its text, of length 1, or None.
-        vector_of: mark of the text and embedder of the vector, "" without a vector.
+        vector_of: identifies the text and embedder of the vector; "" without a vector.
     """
 
     memory: Memory
@@ -170,32 +163,27 @@ class MemoryRecord(NamedTuple):
 
 
 class TermCounts(NamedTuple):
-    """The number of current memories in a scope, and of those that hold each term; a term with 0 may be missing."""
+    """The number of current memories in a scope, in all and with each term; a term with 0 may be missing."""
 
     memories: int
     by_term: Mapping[str, int]
 
 
 class MemoryStore(Protocol):
-    """Memories by scope and id. A store finds memories; others rank them.
-
-    Two writers of one memory cannot undo each other: a put names the version that it makes.
-    """
+    """Memories by scope and id; the caller ranks them. A put names the version that it makes, so no update is lost."""
 
     def put_memories(self, scope: MemoryScope, records: Sequence[MemoryRecord], /) -> None:
-        """Store memories, new ones and new versions of stored ones: all of them or none.
-
-        The version of each is one above the stored one's, 1 where nothing is stored under its id.
+        """Store new memories and new versions, all or none; a version is one above the stored one, or 1 for a new id.
 
         Raises:
-            ConflictError: a memory is stored in another version by now; nothing was changed.
+            ConflictError: another version of a memory is stored; nothing was changed.
         """
 
     def get_memory(self, scope: MemoryScope, memory_id: str, /) -> MemoryRecord | None:
         """Return the memory with an id, current or closed, or None."""
 
     def delete_memories(self, scope: MemoryScope, memory_ids: Collection[str] | None = None, /) -> int:
-        """Delete memories, or with None the whole scope, including closed ones; return how many."""
+        """Delete memories, or with None the whole scope, closed ones included; return how many."""
 
     def find_memories(
         self,
@@ -209,55 +197,44 @@ class MemoryStore(Protocol):
     ) -> Sequence[MemoryRecord]:
         """Return current memories, each once, in any order.
 
-        Those that hold a term: of more than ``limit`` the ones that hold a term named earlier, of one term the newest
-        put. Then those nearest to the vector (by the cosine), again at most ``limit``; one of another dimension is near
-        to none. With neither, the newest put.
-
-        The terms come the most telling first, the vector has length 1. ``key`` and ``categories`` (empty: all) narrow
-        what is found; ``limit`` is how many for the terms and how many for the vector, at least 1.
+        First up to ``limit`` (1 or more) with any of the terms, preferring earlier terms, then the newest; terms come
+        most telling first. Then up to ``limit`` nearest by cosine to the vector, which has length 1; vectors of another
+        dimension never match. With neither, the newest. ``key`` and ``categories`` (empty: all) narrow the search.
         """
 
     def count_memories(self, scope: MemoryScope, terms: Collection[str], /) -> TermCounts:
-        """Return the number of current memories, and how many contain each term."""
+        """Return the number of current memories, in all and with each term."""
 
 
 class MessageStore(Protocol):
-    """The messages of threads.
-
-    Messages are returned exactly as stored, whatever their texts contain: lone surrogates, NUL, any character.
-    """
+    """The messages of threads, returned exactly as stored: with lone surrogates, NUL, any character."""
 
     def append_messages(
         self, tenant: str, thread: str, messages: Sequence[Message], /, *, expected_seq: int | None = None
     ) -> int:
         """Append messages to a thread, all or none, and return the sequence number of the last one.
 
-        An append may be repeated when its answer was lost: a message whose id is stored with the same content is not
-        stored again, and keeps its number. One without an id cannot be recognised: if some of the messages are stored
-        already and one has no id, all of them must be in the thread in the same order, side by side.
+        You may repeat an append whose answer was lost: a message whose id is stored with the same content is not stored
+        again and keeps its number. Without an id a message cannot be recognised: if some of the messages are already
+        stored and one has no id, all of them must be in the thread, adjacent and in the same order.
 
-        The messages come oldest first; of none the thread's last number is returned. ``expected_seq`` is the number of
-        the thread's last message that the new ones follow, -1 for none; None: whatever it is. It is not looked at where
-        all messages are stored already.
+        Messages come oldest first; with none, the thread's last number is returned. ``expected_seq`` is the thread's
+        last number before the new messages (-1: empty, None: any), not checked if all of them are already stored.
 
         Raises:
             ConfigError: a name is empty, or ``expected_seq`` is below -1.
-            ConflictError: the thread does not end with the expected message, or a message id is stored with other
-                content; nothing was changed.
+            ConflictError: the thread ends differently, or an id is stored with other content; nothing was changed.
             ForgottenError: the thread was deleted for good.
         """
 
     def read_messages(
         self, tenant: str, thread: str, /, *, from_seq: int = 0, limit: int | None = None, min_seq: int | None = None
     ) -> tuple[Message, ...]:
-        """Return the messages of a thread from a sequence number on, oldest first; none for an unknown thread.
-
-        At most ``limit`` messages (None: all); ``min_seq`` is the number of a message that the reader knows to be
-        written.
+        """Return a thread's messages from ``from_seq`` on, oldest first, up to ``limit`` (None: all); none if unknown.
 
         Raises:
             ConfigError: a name is empty, or a number is negative.
-            StaleReadError: the thread is not stored up to ``min_seq``.
+            StaleReadError: the thread is not stored up to ``min_seq``, which the reader knows to be written.
             CorruptionError: stored data is damaged.
         """
 
@@ -268,8 +245,8 @@ class MessageStore(Protocol):
 class Forgotten(NamedTuple):
     """Counts of the data that a store deleted for good.
 
-    ``memories`` includes those that lost only an earlier text. ``is_purged`` says whether the bytes are erased. If
-    False, nobody can read them through the store, but another reader kept it from clearing its file; forget again.
+    ``memories`` includes those that lost only an earlier text. If ``is_purged`` is False, the store no longer returns
+    the data, but could not erase its bytes (another reader, or a full disk): forget again.
     """
 
     messages: int
@@ -282,8 +259,7 @@ class Forgotten(NamedTuple):
 class Store(MessageStore, RecordStore, MemoryStore, Protocol):
     """A store of everything, so that one call can delete it for good.
 
-    Deleted data leaves a tombstone without content, so that a late job cannot bring it back: its save raises
-    ``ForgottenError``.
+    Deleted data leaves a tombstone without content: a late save of it raises ``ForgottenError``.
     """
 
     def blobs_of(self, tenant: str, thread: str, /) -> BlobStore:
@@ -295,13 +271,12 @@ class Store(MessageStore, RecordStore, MemoryStore, Protocol):
         """Delete for good what belongs to a thread, a user, or (with none of them) the tenant.
 
         ================ ===============================================================================================
-        named            what goes, and what cannot be saved any more
+        argument         what is deleted, and can no longer be saved
         ================ ===============================================================================================
         only the tenant  everything of the tenant
         ``thread``       its messages, derived records and blobs (``blobs_of``), and all of ``source``
         ``user``         the memories of the user
-        ``source``       the memories of all users whose text comes from this thread; of the others the earlier texts
-                         that do
+        ``source``       the memories of all users whose text comes from this thread, and earlier texts that do
         ================ ===============================================================================================
 
         A name without data gets a tombstone, too: forgetting is idempotent.
@@ -313,13 +288,13 @@ class Store(MessageStore, RecordStore, MemoryStore, Protocol):
     def begin_anew(
         self, tenant: str, /, *, thread: str | None = None, user: str | None = None, source: str | None = None
     ) -> bool:
-        """Remove a tombstone, so that its name can be used again; return whether there was one; errors as ``forget``.
+        """Remove a tombstone to make its name usable again; return whether there was one; errors as in ``forget``.
 
-        It restores nothing: a thread begins with sequence number 0. A thread's tombstone as a source goes with it.
+        Nothing is restored: a thread starts at sequence number 0. A thread's tombstone as a source is removed, too.
         """
 
 
 def thread_blobs(store: BlobStore | Store, tenant: str, thread: str) -> BlobStore:
-    """Return the blobs of one thread where a store keeps threads apart (``Store.blobs_of``), else the store itself."""
+    """Return the blobs of one thread if a store separates threads (``Store.blobs_of``), else the store itself."""
     blobs_of: Callable[[str, str], BlobStore] | None = getattr(store, "blobs_of", None)
     return cast("BlobStore", store) if blobs_of is None else blobs_of(tenant, thread)

@@ -1,8 +1,7 @@
 """Texts, messages, memories and vectors as bytes.
 
-Texts are UTF-8 with lone surrogates passed through, so that every ``str`` comes back as it went in, NUL included. All
-else is JSON that any program can read; reading it makes values, never objects of a class that it names. Bytes that are
-no encoded value are one of ``records.UNREADABLE``.
+Texts are UTF-8 with lone surrogates, so that every ``str`` survives, NUL included. Vectors are 32-bit floats, the rest
+is JSON; reading creates only plain values and our own types. Invalid bytes raise one of ``records.UNREADABLE``.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from gatekeeper_core.storage.base import EarlierText, Memory
 
 
 def encode_text(text: str) -> bytes:
-    r"""Return a text as bytes; two texts that differ give bytes that differ.
+    r"""Return a text as bytes; different texts give different bytes.
 
     >>> decode_text(encode_text("端口\0\ud800")) == "端口\0\ud800"
     True
@@ -35,7 +34,7 @@ def encode_message(message: Message) -> bytes:
     """Return a message as JSON; equal messages give equal bytes.
 
     Raises:
-        ConfigError: its metadata holds a number of more digits than Python writes.
+        ConfigError: its metadata has a number with more digits than Python writes.
 
     >>> encode_message(Message("user", "端口?", id="m1")).decode()
     '{"content":"端口?","id":"m1","role":"user"}'
@@ -76,7 +75,7 @@ def decode_terms(data: bytes) -> tuple[str, ...]:
 
 
 def encode_vector(vector: array[float]) -> bytes:
-    """Return a vector as 32-bit floats, the lowest byte first on every machine.
+    """Return a vector as 32-bit floats, little-endian on every machine.
 
     >>> encode_vector(array("f", [1.0])).hex()
     '0000803f'
@@ -90,7 +89,7 @@ def decode_vector(data: bytes) -> array[float]:
 
 
 def _json(value: object) -> bytes:
-    # Not escaped: two escaped surrogates side by side would be read back as one character.
+    # Not escaped: two adjacent escaped surrogates would be read back as one character.
     return encode_text(json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":")))
 
 

@@ -10,7 +10,7 @@ from gatekeeper_core.tokens import check_tokens
 
 
 def in_memory_store() -> Store:
-    """Return a new ``InMemoryStore``, whose module is loaded no sooner: a Python in a browser may have no sqlite3."""
+    """Return a new ``InMemoryStore``, imported on demand: Python in a browser may have no sqlite3."""
     from gatekeeper_core.storage.sqlite import InMemoryStore
 
     return InMemoryStore()
@@ -20,8 +20,7 @@ class InMemoryBlobStore(BlobStore):
     """A ``BlobStore`` in a dictionary.
 
     Args:
-        max_bytes: size limit of all blobs together, at least 1; the oldest make room, the newest always stays. Defaults
-            to no limit.
+        max_bytes: size limit of all blobs, at least 1; the oldest make room, the newest always stays. None: no limit.
 
     >>> store = InMemoryBlobStore()
     >>> store.put("scope", "a", b"0123456789")
@@ -34,14 +33,14 @@ class InMemoryBlobStore(BlobStore):
             check_tokens("max_bytes", max_bytes, at_least=1)
         self._max_bytes = max_bytes
         self._blobs: dict[str, dict[str, bytes]] = {}
-        self._oldest: dict[tuple[str, str], int] = {}  # sizes, the first that was put first
+        self._oldest: dict[tuple[str, str], int] = {}  # sizes, oldest first
         self._all_bytes = 0
         self._lock = RLock()
 
     def put(self, scope: str, blob_id: str, data: bytes, /) -> None:
         check_type("data", data, bytes)
         with self._lock:
-            self.delete(scope, blob_id)  # a dictionary keeps the place of a key that is there
+            self.delete(scope, blob_id)  # a dict keeps the position of an existing key
             self._blobs.setdefault(scope, {})[blob_id] = data
             self._oldest[scope, blob_id] = len(data)
             self._all_bytes += len(data)

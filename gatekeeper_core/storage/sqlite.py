@@ -8,9 +8,9 @@
     call ──_writing──> BEGIN IMMEDIATE … COMMIT     the one writer, all or nothing
          ──_reading──> BEGIN … COMMIT               one state of the file, while other processes write
 
-The threads of a process share one connection, which serves one call at a time. A connection that crosses a fork loses
-what the child writes: SQLite keeps in each process a list of the locks that it holds, and the child would believe in
-the parent's. So a process closes the connections to files before it forks, and opens them again at the next call.
+The threads of a process share one connection, which serves one call at a time. A connection must not cross a fork:
+SQLite tracks the locks it holds per process, and the child would trust the parent's and lose its writes. So a process
+closes connections to files before it forks, and reopens them at the next call.
 """
 
 from __future__ import annotations
@@ -46,36 +46,36 @@ _REASONS = {
     "unable to open database file": "it cannot be opened: check that its folder exists, and the permissions of both",
     "disk i/o error": "the system failed to read or write it",
 }
-"""What to make of SQLite's words, which are the same in all versions; Python 3.10 does not give its numbers."""
+"""The meaning of SQLite's messages, which are the same in all versions; Python 3.10 does not give error numbers."""
 
 _ADVICE = "run check() and restore it from a backup"
 
 
 @contextmanager
 def _typed_errors(place: str) -> Iterator[None]:
-    """Make errors of SQLite into ours, which name the place and nothing that is in it."""
+    """Turn errors of SQLite into ours, which name the place but none of its content."""
     try:
         yield
-    except UnicodeDecodeError as error:  # SQLite's own words quote a name that is damaged
+    except UnicodeDecodeError as error:  # SQLite's message quotes the damaged name
         raise CorruptionError(f"{place}: the file is damaged; {_ADVICE}") from error
     except OverflowError as error:
         raise ConfigError("a number is too large to be stored") from error
     except sqlite3.Error as error:
         words = str(error).lower()
         reason = next((reason for beginning, reason in _REASONS.items() if words.startswith(beginning)), "")
-        # SQLite calls a file that it cannot read a DatabaseError; a clash of keys that were looked up is damage.
+        # An unreadable file is a DatabaseError; a clash of keys is damage, because they were looked up before.
         if not reason and type(error) in (sqlite3.DatabaseError, sqlite3.IntegrityError):
             raise CorruptionError(f"{place}: the file is damaged or not a database; {_ADVICE}") from error
         raise StorageError(f"{place}: {reason or f'SQLite refused the call ({type(error).__name__})'}") from error
 
 
 class _Connected(TableStore):
-    """A store with one connection, and one lock for all threads. A forked child gets the lock free."""
+    """A store with one connection, and one lock for all threads, which is free in a forked child."""
 
     _connection: sqlite3.Connection | None = None
 
     def __init__(self) -> None:
-        self._lock = threading.RLock()  # for a signal handler that calls in the middle of a call
+        self._lock = threading.RLock()  # reentrant, for a signal handler that interrupts a call
         with _stores_lock:
             _stores.add(self)
 
@@ -116,15 +116,13 @@ class SQLiteStore(_Connected):
     """A ``Store`` in a file.
 
     Every call is one transaction. A failed call raises a ``StorageError``, which names the file but none of its
-    content; nothing is half-written, and the store stays usable.
-
-    The threads of a process share one connection, which serves one call at a time, and is closed before the process
-    forks. A call may wait for another process, so ``is_in_process`` is not set.
+    content, writes nothing, and leaves the store usable. Threads share one connection, which serves one call at a time
+    and is closed before a fork. A call may wait for another process, so ``is_in_process`` is not set.
 
     Args:
         path: the file, with its write-ahead log next to it (``-wal``, ``-shm``); on a local disk, not a network share.
-        synchronous: what an acknowledged write survives: "normal" a crash of the process, "full" also one of the
-            operating system and a power loss, at the price of waiting for the disk at each write.
+        synchronous: what an acknowledged write survives: "normal" a crash of the process, "full" also a crash of the
+            system or a power loss, but each write waits for the disk.
         busy_timeout_ms: how long a call waits for another writer before it fails, at least 0.
         create: whether to create a missing file.
         migrate: whether to upgrade an older file; otherwise it is refused.
@@ -180,7 +178,7 @@ class SQLiteStore(_Connected):
         self._is_closed = False
         super().__init__()
         with self._reading():
-            self._create = False  # a file that cannot be used is refused here, and one that is lost later on
+            self._create = False  # an unusable file is refused here; one lost later is not created again
 
     def close(self) -> None:
         """Wait for the running call, then close the connection. Later calls are refused."""
@@ -191,14 +189,14 @@ class SQLiteStore(_Connected):
     def purge(self) -> bool:
         """Rewrite the file without deleted data, empty its log, and return whether that succeeded.
 
-        An active reader or a full disk can prevent it: call it again. SQLite writes zeros over what it deletes, but not
-        over what it has moved within a page, and the log keeps pages as they were until it is emptied.
+        An active reader or a full disk can prevent it: call it again. SQLite overwrites what it deletes with zeros, but
+        not what it moved within a page, and the log keeps old pages until it is emptied.
         """
         with self._lend("bare") as connection:
             try:
                 connection.execute("VACUUM")
                 busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-            except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite's words may quote a name that is damaged
+            except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite's message may quote a damaged name
                 tell(PURGE_FAILED, error=type(error).__name__)
                 return False
         return not busy
@@ -206,8 +204,7 @@ class SQLiteStore(_Connected):
     def check(self) -> tuple[str, ...]:
         """Return the problems that SQLite finds in the file (``PRAGMA integrity_check``), in time linear in its size.
 
-        Its pages and indexes, and whether the tables are those that this library made. SQLite keeps no checksum of a
-        page: a byte that changed within a text is not found.
+        It checks pages, indexes and our tables. SQLite has no page checksums: a changed byte in a text is not found.
         """
         with self._lend("bare") as connection:
             try:
@@ -234,7 +231,7 @@ class SQLiteStore(_Connected):
     def _writing(self, *_: str | bytes, alone: bool = False) -> Iterator[Transaction]:  # noqa: ARG002 - one writer at a time
         with self._transaction("write", "BEGIN IMMEDIATE") as transaction:
             if transaction.rows("PRAGMA user_version")[0][0] > len(self._migrations):
-                raise self._newer()  # another process has brought the file up to date in the meantime
+                raise self._newer()  # another process has upgraded the file meanwhile
             yield transaction
 
     @contextmanager
@@ -248,12 +245,12 @@ class SQLiteStore(_Connected):
                 try:
                     connection.rollback()
                 except sqlite3.Error:
-                    self._disconnect()  # which undoes the transaction as well
+                    self._disconnect()  # this rolls back, too
                 raise
 
     @contextmanager
     def _lend(self, access: str) -> Iterator[sqlite3.Connection]:
-        """Lend the connection without a transaction, for what SQLite does outside of one."""
+        """Lend the connection without a transaction, for statements that must run outside of one."""
         with stage(STORE_CALL) as call, self._lock, _typed_errors(self.path):
             call.tell(lambda: {"backend": self.backend, "access": access})
             if self._is_closed:
@@ -262,11 +259,11 @@ class SQLiteStore(_Connected):
             try:
                 yield self._connection
             except (sqlite3.Error, UnicodeDecodeError):
-                self._disconnect()  # whatever state it is in, the next call gets a new one
+                self._disconnect()  # its state is unknown: the next call gets a new one
                 raise
 
     def _open(self) -> sqlite3.Connection:
-        """Return a new connection; the first to open a file waits here, for SQLite would refuse at once."""
+        """Return a new connection; wait while another process opens the file, because SQLite would refuse at once."""
         deadline = time.monotonic() + self._busy_seconds
         while True:
             if not self._create and not _size_of(self.path):
@@ -287,10 +284,10 @@ class SQLiteStore(_Connected):
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
         newest = len(self._migrations)
-        connection.text_factory = bytes  # there is no text in the tables, but in damaged ones there may be
+        connection.text_factory = bytes  # there is no text in the tables unless they are damaged
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA cell_size_check = ON")
-        connection.execute("BEGIN")  # another process may be making the tables
+        connection.execute("BEGIN")  # another process may be creating the tables
         version, is_empty, is_ours = schema_state(connection)
         connection.execute("COMMIT")
         if not is_ours:
@@ -320,9 +317,7 @@ class SQLiteStore(_Connected):
 
 
 class InMemoryStore(_Connected):
-    """A ``Store`` in a SQLite database in memory, shared by all threads.
-
-    A forked process gets its own copy.
+    """A ``Store`` in an in-memory SQLite database, shared by all threads; a forked process gets its own copy.
 
     >>> from gatekeeper_core.messages import Message
     >>> store = InMemoryStore()
@@ -355,7 +350,7 @@ class InMemoryStore(_Connected):
     @contextmanager
     def _writing(self, *_: str | bytes, alone: bool = False) -> Iterator[Transaction]:  # noqa: ARG002
         with self._reading() as transaction:
-            # A savepoint, so that a signal handler may call in the middle of a call.
+            # A savepoint, because a signal handler may interrupt a call with another.
             transaction.execute("SAVEPOINT call")
             try:
                 yield transaction

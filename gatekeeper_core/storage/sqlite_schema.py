@@ -10,17 +10,16 @@ from functools import cache
 from gatekeeper_core.data_files import text
 
 APPLICATION_ID = 0x6743_7478
-"""What tells our files from those of other programs ("gCtx"), at byte 68 of the file."""
+"""The mark of our files ("gCtx"), at byte 68 of the file."""
 
 TABLES_SQL = text("tables.sql")
 
 MIGRATIONS: tuple[str, ...] = (TABLES_SQL,)
-"""What leads from version n to version n + 1, in SQL; a released one is never changed. The schema's version is how many
-of them a file has behind it."""
+"""SQL from version n to n + 1; a released migration never changes. A file's schema version counts those applied."""
 
 
 def schema_state(connection: sqlite3.Connection) -> tuple[int, bool, bool]:
-    """Return how many migrations a file has behind it, whether it is empty, and whether it is empty or a store."""
+    """Return a file's schema version, whether it is empty, and whether it is empty or a store."""
     application = _number(connection, "PRAGMA application_id")
     version = _number(connection, "PRAGMA user_version")
     is_empty = application == version == _number(connection, "SELECT count(*) FROM sqlite_master") == 0
@@ -28,12 +27,10 @@ def schema_state(connection: sqlite3.Connection) -> tuple[int, bool, bool]:
 
 
 def migrate(connection: sqlite3.Connection, migrations: Sequence[str] = MIGRATIONS) -> None:
-    """Bring a file up to date, each migration in one transaction.
-
-    Several processes may do so at once: each looks at the version again when it holds the lock.
+    """Bring a file up to date, each migration in one transaction; several processes may do so at once.
 
     Raises:
-        sqlite3.Error: one failed; the file has the version of the last one that did not when the connection is closed.
+        sqlite3.Error: a migration failed; after the connection is closed, the file has the version before it.
     """
     while _number(connection, "PRAGMA user_version") < len(migrations):
         connection.execute("BEGIN IMMEDIATE")

@@ -9,12 +9,12 @@
     records                          tenant, thread, kind
     memories ── memory_terms         tenant, user, term, serial   of current memories; a later put, a higher serial
              ── memory_sources       tenant, source, user, id     which threads a memory's texts come from
-    blobs ── blob_chunks             tenant, thread, scope, id    in pieces, so that a range reads its own pieces only
+    blobs ── blob_chunks             tenant, thread, scope, id    in pieces: a range reads only its own
     tombstones                       tenant, stone                hashes, no names
 
-Every table and every index begins with the tenant. Names and texts are bytes, because the texts of a database hold
-neither a lone surrogate nor, in all places, a NUL. Each method is one transaction; what is written holds locks on the
-tenant and on what it changes, where the database has more than one writer at a time.
+Every table and index begins with the tenant. Names and texts are bytes, because a database's text type holds no lone
+surrogates and not always NUL. Each method is one transaction. A write locks the tenant and what it changes if the
+database allows more than one writer at a time.
 """
 
 from __future__ import annotations
@@ -57,16 +57,14 @@ S = TypeVar("S", bound="TableStore")
 V = TypeVar("V")
 
 CHUNK_BYTES = 32_768
-"""Bytes of one piece of a blob. Source: ours; eight pages of a SQLite file, read in 20 µs."""
+"""Size of one piece of a blob. Source: ours; eight pages of a SQLite file, read in 20 µs."""
 
 MAX_COMPARED_VECTORS = 10_000
-"""Vectors without an index that one search compares at most: those of the newest memories. Source: ours; about 0.6 s
-with 384 dimensions. Who has more needs a store with an index of vectors."""
+"""Vectors that one search compares without a vector index: the newest. Source: ours; 0.6 s with 384 dimensions."""
 
 MEMORY_COLUMNS = "tenant, user_id, id, serial, is_current, key, category, body, terms, vector, vector_of"
 
-_AT_ONCE = 500
-"""Names that one statement looks up. Source: SQLite took 999 values in a statement, and 500 parts, before 3.32."""
+_AT_ONCE = 500  # names per statement. Source: SQLite took 999 values in a statement, and 500 parts, before 3.32
 
 _TERMS_AT_ONCE = 50
 _LARGEST = 2**62
@@ -81,7 +79,7 @@ _REPLACE_RECORD = (
 
 
 class Transaction:
-    """A database transaction on a connection of sqlite3; each ``?`` in a statement is a placeholder."""
+    """A transaction on a sqlite3 connection; each ``?`` in a statement is a placeholder."""
 
     def __init__(self, connection: Any) -> None:
         self.connection = connection
@@ -100,7 +98,7 @@ class Transaction:
         self.connection.executemany(sql, rows)
 
     def rows_of(self, names: Sequence[bytes], sql: str, *values: Any) -> list[tuple[Any, ...]]:
-        """Return the rows of a query of many names, which take the place of ``{}`` in it, some at once."""
+        """Return the rows of a query for many names, in batches; their placeholders replace ``{}`` in the query."""
         rows: list[tuple[Any, ...]] = []
         for start in range(0, len(names), _AT_ONCE):
             some = names[start : start + _AT_ONCE]
@@ -108,25 +106,25 @@ class Transaction:
         return rows
 
     def insert(self, table: str, columns: str, rows: Sequence[tuple[Any, ...]], otherwise: str = "") -> None:
-        """Insert rows; ``otherwise`` is what to do where one is there already."""
+        """Insert rows; ``otherwise`` is the clause for conflicts with existing ones."""
         if rows:
             marks = ", ".join("?" * len(rows[0]))
             self.many(f"INSERT INTO {table} ({columns}) VALUES ({marks}) {otherwise}", rows)  # noqa: S608
 
     def delete(self, tables: Iterable[str], where: str, *values: Any) -> dict[str, int]:
-        """Delete rows of tables, and return how many there were in each."""
+        """Delete rows of tables, and return their number in each."""
         return {table: self.execute(f"DELETE FROM {table} WHERE {where}", *values) for table in tables}  # noqa: S608
 
 
 class MemoryFilter(NamedTuple):
-    """The filter of a memory search: a condition on ``memories AS m``, and its values."""
+    """A filter for a memory search: a condition on ``memories AS m``, and its values."""
 
     sql: str
     values: tuple[Any, ...]
 
 
 class StoredMemory(NamedTuple):
-    """The columns read from one row of ``memories``; ``serial`` grows with each put of the scope."""
+    """The columns read from one row of ``memories``; ``serial`` grows with each put in the scope."""
 
     id: bytes
     serial: int
@@ -138,11 +136,11 @@ class StoredMemory(NamedTuple):
 
 
 class TableStore(Store):
-    """A ``Store`` over a database that a subclass provides: its transactions, and the form of names in indexes.
+    """A ``Store`` over a database; a subclass provides its transactions, and the form of names in indexes.
 
     Attributes:
         backend: name of the store in events.
-        place: names the database in errors, and nothing that is in it.
+        place: names the database in errors, but none of its content.
     """
 
     backend: str
@@ -155,7 +153,7 @@ class TableStore(Store):
         self.close()
 
     def close(self) -> None:
-        """Close what the store holds open; any later call is refused then."""
+        """Close what the store holds open. Later calls are refused."""
 
     @abstractmethod
     def _reading(self) -> AbstractContextManager[Transaction]:
@@ -163,17 +161,17 @@ class TableStore(Store):
 
     @abstractmethod
     def _writing(self, tenant: str, *key: bytes, alone: bool = False) -> AbstractContextManager[Transaction]:
-        """Begin a transaction that writes: all of it is stored, or nothing.
+        """Begin a transaction that writes all or nothing.
 
         Args:
-            tenant: whose rows; the lock on the tenant is shared by its writers.
-            key: what is changed: of one key only one transaction is under way. Empty: nothing but the tenant is locked.
-            alone: whether no other transaction may write for the tenant meanwhile.
+            tenant: owner of the rows; its writers share the lock on it.
+            key: what changes; only one transaction per key runs at a time. Empty: only the tenant is locked.
+            alone: whether to lock out all other writers of the tenant.
         """
 
     @staticmethod
     def _key(name: str) -> bytes:
-        return codec.encode_text(name)  # a name as an index stores it
+        return codec.encode_text(name)  # the form of a name in an index
 
     def append_messages(
         self, tenant: str, thread: str, messages: Sequence[Message], /, *, expected_seq: int | None = None
@@ -192,7 +190,7 @@ class TableStore(Store):
             rows = transaction.rows_of(ids, query, *key)
             stored: dict[bytes | None, tuple[int, bytes]] = {name: (number, body) for name, number, body in rows}
             if stored and len([message_id for message_id, _ in appended if message_id]) < len(appended):
-                # Without an id to recognise each one by, they must stand side by side.
+                # Without an id to recognise each one, they must be adjacent.
                 start = next(stored[name][0] - at for at, (name, _) in enumerate(appended) if name in stored)
                 stop = start + len(appended)
                 if start < 0 or _bodies(transaction, key, range(start, stop)) != [body for _, body in appended]:
@@ -264,7 +262,7 @@ class TableStore(Store):
             stored = self._memories(transaction, key, [record.memory.id for record in records])
             versions = {name: self._record_of(row).memory.version for name, row in stored.items()}
             newest: dict[bytes, MemoryRecord] = {}
-            for record in records:  # of an id that is given more than once the last one stays, in its place
+            for record in records:  # of a repeated id, the last one is stored, at its position
                 name, memory = self._key(record.memory.id), record.memory
                 if memory.version != (version := versions.get(name, 0)) + 1:
                     raise ConflictError("memory", expected_version=memory.version - 1, stored_version=version)
@@ -282,7 +280,7 @@ class TableStore(Store):
         return next(map(self._record_of, rows.values()), None)
 
     def delete_memories(self, scope: MemoryScope, memory_ids: Collection[str] | None = None, /) -> int:
-        """Delete memories as every ``MemoryStore`` does; only ``forget`` clears what a file still holds of them."""
+        """Delete memories as every ``MemoryStore`` does; only ``forget`` also erases their bytes from the file."""
         key = self._user(scope)
         with self._writing(scope.tenant, b"user", *key) as transaction:
             if memory_ids is None:
@@ -299,10 +297,7 @@ class TableStore(Store):
         categories: Collection[str] = (),
         limit: int,
     ) -> tuple[MemoryRecord, ...]:
-        """Return current memories as every ``MemoryStore`` does.
-
-        Without an index, a vector is compared with those of the newest 10,000 memories that key and categories allow.
-        """
+        """Return current memories. Without an index, a vector is compared with the newest 10,000 the filter allows."""
         user, limit = self._user(scope), min(limit, _LARGEST)
         where = MemoryFilter("", ()) if key is None else MemoryFilter(" AND m.key = ?", (self._key(key),))
         if categories:
@@ -329,7 +324,7 @@ class TableStore(Store):
         )
         with self._reading() as transaction:
             counts = transaction.rows_of([*names], query, *key)
-            # The condition on the number, so that SQLite counts in the index and not in the table with its texts.
+            # The condition on the serial makes SQLite count in the index, not in the table with its texts.
             ((memories,),) = transaction.rows(
                 f"SELECT count(*) {_MEMORIES} AND m.is_current = 1 AND m.serial > 0", *key
             )
@@ -362,7 +357,7 @@ class TableStore(Store):
 
     @abstractmethod
     def purge(self) -> bool:
-        """Clear the bytes of what was deleted from where they lay, and return whether that could be done."""
+        """Erase the bytes of deleted data from the storage, and return whether that succeeded."""
 
     def begin_anew(
         self, tenant: str, /, *, thread: str | None = None, user: str | None = None, source: str | None = None
@@ -376,7 +371,7 @@ class TableStore(Store):
     def _saving(
         self, tenant: str, *key: bytes, thread: str | None = None, user: str | None = None, sources: Iterable[str] = ()
     ) -> Iterator[Transaction]:
-        """Begin a transaction that saves something, unless it is for what was forgotten."""
+        """Begin a transaction that saves something; raise ``ForgottenError`` if it belongs to what was forgotten."""
         named = [(_TENANT, ""), ("thread", thread), ("user", user), *(("source", source) for source in sources)]
         stones = {_tombstone(tenant, kind, name): kind for kind, name in named if name is not None}
         query = "SELECT stone FROM tombstones WHERE tenant = ? AND stone IN ({})"
@@ -405,7 +400,7 @@ class TableStore(Store):
     def _memories(
         self, transaction: Transaction, key: tuple[bytes, bytes], names: Iterable[str | bytes]
     ) -> dict[bytes, StoredMemory]:
-        """Return the memories of ids or of their keys, as far as they are there, in that order."""
+        """Return the stored memories with these ids or keys of ids, in that order."""
         keys = [name if isinstance(name, bytes) else self._key(name) for name in names]
         query = f"SELECT {', '.join(StoredMemory._fields)} {_MEMORIES} AND m.id IN ({{}})"
         rows = {row[0]: StoredMemory(*row) for row in transaction.rows_of(keys, query, *key)}
@@ -414,7 +409,7 @@ class TableStore(Store):
     def _holding(
         self, transaction: Transaction, key: tuple[bytes, bytes], terms: Sequence[str], where: MemoryFilter, limit: int
     ) -> list[StoredMemory]:
-        """Return the current memories that hold a term, by the first of their terms, newest first."""
+        """Return the current memories with any of the terms, by the first of their terms, newest first."""
         joined = (
             "JOIN memories AS m ON m.tenant = t.tenant AND m.user_id = t.user_id AND m.id = t.id" if where.sql else ""
         )
@@ -438,7 +433,7 @@ class TableStore(Store):
     def _nearest(
         self, transaction: Transaction, key: tuple[bytes, bytes], vector: array[float], where: MemoryFilter, limit: int
     ) -> Iterable[StoredMemory]:
-        """Return the current memories that are nearest to a vector, in any order; some others may be with them."""
+        """Return the current memories nearest to a vector, in any order, perhaps with some others."""
         size = len(codec.encode_vector(vector))
         query = f"SELECT m.id, m.vector {_MEMORIES} AND m.is_current = 1 AND length(m.vector) = ?{where.sql} "
         query += "ORDER BY m.serial DESC LIMIT ?"
@@ -449,7 +444,6 @@ class TableStore(Store):
     def _insert_memories(
         self, transaction: Transaction, key: tuple[bytes, bytes], records: Iterable[tuple[int, MemoryRecord]]
     ) -> None:
-        """Store memories, each with its serial number."""
         rows, terms, sources = [], [], []
         for serial, record in records:
             memory, name = record.memory, self._key(record.memory.id)
@@ -483,7 +477,7 @@ class TableStore(Store):
         return gone
 
     def _forget_source(self, transaction: Transaction, tenant: bytes, source: str) -> int:
-        """Delete what the memories of a tenant hold from a thread, and return how many were deleted or changed."""
+        """Delete what a tenant's memories hold from a thread, and return how many were deleted or changed."""
         query = "SELECT user_id, id FROM memory_sources WHERE tenant = ? AND source = ?"
         rows = transaction.rows(query, tenant, self._key(source))
         for user, name in rows:
@@ -492,20 +486,18 @@ class TableStore(Store):
                 try:
                     record = self._record_of(row)
                 except CorruptionError:
-                    continue  # of what cannot be read nothing stays
+                    continue  # what cannot be read is deleted
                 memory = record.memory
                 if memory.thread != source:
                     earlier = tuple(text for text in memory.earlier if text.thread != source)
                     memory = memory._replace(earlier=earlier, version=memory.version + 1)
-                    rest.append((row.serial, record._replace(memory=memory)))  # no newer than it was
+                    rest.append((row.serial, record._replace(memory=memory)))  # as old as it was
             self._delete_memories(transaction, key, [name])
             self._insert_memories(transaction, key, rest)
         return len(rows)
 
 
 class _ThreadBlobs(BlobStore):
-    """The blobs of one thread."""
-
     def __init__(self, store: TableStore, tenant: str, thread: str) -> None:
         self._store = store
         self._tenant, self._thread = tenant, thread
@@ -576,7 +568,7 @@ def _record(transaction: Transaction, key: tuple[bytes, ...]) -> tuple[Any, ...]
 
 
 def counts(transaction: Transaction) -> dict[str, int]:
-    """Return how many threads with messages, messages, records, memories, blobs and tombstones there are."""
+    """Return the number of threads with messages, and of the rows in each table of data."""
     tables = {"threads": "(SELECT DISTINCT tenant, thread FROM messages) AS threads"}
     tables |= {table: table for table in ("messages", "records", "memories", "blobs", "tombstones")}
     return {name: transaction.rows(f"SELECT count(*) FROM {table}")[0][0] for name, table in tables.items()}  # noqa: S608
@@ -601,7 +593,7 @@ def _checked_name(what: str, name: object) -> str:
 
 
 def _target(tenant: str, *, thread: str | None, user: str | None, source: str | None) -> tuple[str, str]:
-    """Return the kind and the name of what is to be forgotten: a thread, a user, a source, or the tenant with ""."""
+    """Return the kind and name of what to forget: a thread, a user, a source, or the tenant with ""."""
     _checked_name(_TENANT, tenant)
     options = (("thread", thread), ("user", user), ("source", source))
     named = [(kind, name) for kind, name in options if name is not None]
@@ -613,31 +605,28 @@ def _target(tenant: str, *, thread: str | None, user: str | None, source: str | 
 
 
 def _tombstones(tenant: str, kind: str, name: str) -> list[tuple[bytes, bytes]]:
-    """Return the rows of ``tombstones`` for something forgotten; a thread is a source as well."""
+    """Return the rows of ``tombstones`` for a target; a thread is also a source."""
     kinds = ("thread", "source") if kind == "thread" else (kind,)
     return [(_tombstone(tenant, _TENANT), _tombstone(tenant, each, name)) for each in kinds]
 
 
 def _tombstone(tenant: str, kind: str, name: str = "") -> bytes:
-    """Return the tombstone of something forgotten: 16 bytes that reveal nothing of its name.
-
-    Source: BLAKE2b, 128 bits, over the names with their lengths.
-    """
-    from hashlib import blake2b  # here, because it is a tenth of the import of the library
+    """Return a 16-byte tombstone without the name. Source: BLAKE2b, 128 bits, over the names with their lengths."""
+    from hashlib import blake2b  # imported here: a tenth of the library's import time
 
     parts = map(codec.encode_text, (tenant, kind, name))
     return blake2b(b"".join([b"%d:%b" % (len(part), part) for part in parts]), digest_size=16).digest()
 
 
 def _sources_of(record: MemoryRecord) -> tuple[str, ...]:
-    """Return the threads that a memory's text and its earlier texts come from, each once."""
+    """Return the threads that a memory's current and earlier texts come from, each once."""
     memory = record.memory
     threads = (memory.thread, *(earlier.thread for earlier in memory.earlier))
     return tuple(dict.fromkeys(thread for thread in threads if thread))
 
 
 def check_records(records: Iterable[MemoryRecord]) -> set[str]:
-    """Return the threads that the texts of memories come from; TypeError where one is no ``MemoryRecord``."""
+    """Return the threads that the texts of memories come from; TypeError if one is not a ``MemoryRecord``."""
     for record in records:
         check_type("records", record, MemoryRecord)
     return {source for record in records for source in _sources_of(record)}

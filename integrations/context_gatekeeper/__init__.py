@@ -96,12 +96,12 @@ _NAMES = {
     "langchain_gatekeeper": "GatekeeperChatMemory GatekeeperMiddleware GatekeeperSelector delay_edits select_messages",
     "llama_index.memory.gatekeeper": "GatekeeperMemory GatekeeperMemoryBlock GatekeeperMemoryBuffer",
 }
-"""The public names by module; those that two adapters share, such as ``recall_tool``, are imported from theirs."""
+"""The public names by module; names that two adapters share, such as ``recall_tool``, are imported from the adapter."""
 
 _MODULE_OF = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 __version__ = gatekeeper_core.__version__
-__all__ = sorted(_MODULE_OF)  # noqa: PLE0605 - the names stand once, above
+__all__ = sorted(_MODULE_OF)  # noqa: PLE0605 - the names are listed once, above
 
 
 def __getattr__(name: str) -> object:

@@ -1,11 +1,9 @@
-"""A chat client for MiniMax and other OpenAI-compatible APIs: timeouts, retries, streaming, usage, and typed errors.
+"""A chat client for MiniMax and other OpenAI-compatible APIs (extra ``chat``): retries, streaming, usage, typed errors.
 
 ::
 
     messages ──wire_messages──> POST /chat/completions ──> Reply (text, thinking, tool calls, usage)
     messages ──wire_messages──> the same, streamed ──> pieces of text …, then the Reply
-
-It needs the extra ``chat``; without it, the import error shows the install command.
 """
 
 from __future__ import annotations

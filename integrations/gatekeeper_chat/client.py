@@ -1,7 +1,7 @@
-"""The client: one request, one answer, in one piece or streamed.
+"""The client: one request, one answer, whole or streamed.
 
-The key goes into one header, see :class:`_Bearer`. Whatever ``requests`` raises may hold that header: such an error
-becomes a ``ChatError`` outside of its handler, so that it is neither a cause nor a context.
+The key goes into one header only, see :class:`_Bearer`. Errors of ``requests`` may contain that header, so the
+``ChatError`` is raised outside the handler, with no such error as its cause or context.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ _KEY = "MINIMAX_API_KEY"
 _ENVIRONMENT = {"base_url": "MINIMAX_BASE_URL", "model": "MINIMAX_MODEL"}
 _REASON_CHARACTERS = 300
 _READ_BYTES = 65_536
-_CONNECT_TIMEOUT_SECONDS = 10.0  # Source: ours, as the next; the first wait before another try is one second
+_CONNECT_TIMEOUT_SECONDS = 10.0  # Source: ours, like the next; the first wait before a retry is one second
 _MAX_BACKOFF_SECONDS = 60.0
-# requests wraps the errors of urllib3, except where its answer is read directly.
+# requests wraps the errors of urllib3, except when its response is read directly.
 _CUT_OFF = (
     requests.exceptions.ChunkedEncodingError,
     requests.exceptions.ContentDecodingError,
@@ -67,20 +67,20 @@ class ChatConfig:
     """Settings of a client; the defaults are for MiniMax.
 
     Attributes:
-        base_url: the address before ``/chat/completions``. ``https://api.minimax.io/v1`` is MiniMax's international
-            one, ``https://api.minimaxi.com/v1`` the one in China: a key belongs to one of them.
+        base_url: the URL before ``/chat/completions``: ``https://api.minimax.io/v1`` for MiniMax international,
+            ``https://api.minimaxi.com/v1`` for MiniMax in China. A key belongs to one of them.
         model: name of the model.
         read_timeout_seconds: how long the server may be silent, > 0; thinking models stay silent for long.
-        max_attempts: tries in all, >= 1, after 429 and 5xx: the wait doubles from one second to a minute, and a longer
-            ``Retry-After`` wins. A connection that fails is tried once more; a request that was sent and not answered
-            is not, as it may have been paid for.
+        max_attempts: attempts in total, >= 1, on 429 and 5xx; the wait doubles from one second, or is a longer
+            ``Retry-After``, up to a minute. A failed connection is retried once; a request without an answer is not, as
+            you may have to pay for it.
         max_completion_tokens: limit of the answer; None leaves it to the API.
         temperature: randomness, 0..2; None leaves it to the API.
 
     Raises:
         ConfigError: a value is invalid.
 
-    Source: MiniMax's documentation for names and URLs; times and tries are ours.
+    Source: MiniMax's documentation for names and URLs; times and attempts are ours.
     """
 
     base_url: str = "https://api.minimax.io/v1"
@@ -117,10 +117,9 @@ class ChatClient:
     Args:
         api_key: the API key; "" sends none, as for a local server.
         config: the settings.
-        sleep: waits some seconds before another try.
-        jitter: gives 0..1: how much of the second half of a wait is waited, so that many clients do not come back at
-            the same time.
-        calibrator: learns from what each prompt was estimated at and what the model counted for it.
+        sleep: waits a number of seconds before a retry.
+        jitter: returns 0..1, the part of a wait's second half to wait, so that many clients do not retry at once.
+        calibrator: learns from the estimated and the reported tokens of each prompt.
 
     Raises:
         TypeError: the key is not a str.
@@ -152,15 +151,12 @@ class ChatClient:
         config: ChatConfig | None = None,
         calibrator: UsageCalibrator | None = None,
     ) -> ChatClient:
-        """Return a client with the key, base URL and model of the environment.
-
-        ``MINIMAX_API_KEY``, ``MINIMAX_BASE_URL`` and ``MINIMAX_MODEL`` are read; empty ones count as missing.
+        """Return a client from ``MINIMAX_API_KEY``, ``MINIMAX_BASE_URL`` and ``MINIMAX_MODEL``; empty means missing.
 
         Args:
-            env_file: a ``.env`` file to read as well; the environment wins. None: the ``.env`` of the working folder,
-                if the environment has no key: a key from elsewhere is never sent to the address in a file that you did
-                not name.
-            config: the other settings; its base URL and model count where the environment names none.
+            env_file: a ``.env`` file to read, too; the environment wins. None reads ``.env`` in the working folder if
+                the environment has no key, so that its key never goes to the URL in a file that you did not name.
+            config: the other settings, and the base URL and model if the environment has none.
             calibrator: as for the class.
 
         Raises:
@@ -187,13 +183,12 @@ class ChatClient:
         """Return the model's answer to a conversation.
 
         Args:
-            messages: ``Message`` values or dicts in OpenAI's chat format, oldest first. See ``wire_messages`` for what
-                is changed on the way.
+            messages: ``Message`` values or dicts in OpenAI's chat format, oldest first; ``wire_messages`` adapts them.
             tools: tools in OpenAI's format.
 
         Raises:
             MessageFormatError: a message cannot be sent; nothing was.
-            ChatError: there is no answer; the subclass says why.
+            ChatError: there is no answer; the subclass gives the reason.
         """
         body = self._body(messages, tools, stream=False)
         reply = read_reply(self.post(_encoded(body)))
@@ -203,11 +198,7 @@ class ChatClient:
     def stream(
         self, messages: Iterable[Message | Mapping[str, Any]], *, tools: Sequence[Mapping[str, Any]] = ()
     ) -> ReplyStream:
-        """Return the model's answer as a stream; arguments and errors as for :meth:`chat`.
-
-        The request is made at once and tried again as for ``chat``, up to the first piece of the answer. What fails
-        later is raised by the stream.
-        """
+        """Stream the answer, as in :meth:`chat`; after the first piece, the stream raises errors, without retries."""
         body = self._body(messages, tools, stream=True)
         encoded = _encoded(body)
 
@@ -217,10 +208,10 @@ class ChatClient:
         return self._tried(attempt)
 
     def post(self, body: bytes) -> object:
-        """Return the JSON of the answer to the bytes of a request, tried again as for :meth:`chat`.
+        """Send the body of a request, with retries as in :meth:`chat`, and return the response's JSON.
 
         Raises:
-            ChatError: there is no answer; the subclass says why.
+            ChatError: there is no answer; the subclass gives the reason.
         """
 
         def attempt() -> object:
@@ -268,13 +259,13 @@ class ChatClient:
             self._calibrator.observe(self._config.model, estimated_tokens=estimated, reported_tokens=reported)
 
     def _sent(self, body: bytes) -> requests.Response:
-        """Return an answer with HTTP 200; its body is not read yet."""
+        """Return a response with HTTP 200, its body still unread."""
         config = self._config
         session: requests.Session | None = getattr(self._local, "session", None)
         if session is None:  # the connections of this thread
             session = self._local.session = requests.Session()
             for scheme in ("http://", "https://"):
-                session.mount(scheme, HTTPAdapter(max_retries=1))  # of connections alone
+                session.mount(scheme, HTTPAdapter(max_retries=1))  # of failed connections only
             self._sessions.append(session)
         response = session.post(
             f"{config.base_url.rstrip('/')}/chat/completions",
@@ -282,7 +273,7 @@ class ChatClient:
             headers={"Content-Type": "application/json", "Accept-Encoding": "identity"},
             auth=self._bearer,
             timeout=(_CONNECT_TIMEOUT_SECONDS, config.read_timeout_seconds),
-            allow_redirects=False,  # the key goes to the given address alone
+            allow_redirects=False,  # the key goes to the given URL only
             stream=True,
         )
         if response.status_code == 200:
@@ -294,13 +285,13 @@ class ChatClient:
             try:
                 payload = _json(response, self._bearer)
             except ChatResponseError:
-                payload = None  # a proxy's page: the status has to do
+                payload = None  # such as a proxy's page: only the status counts
             error = refusal(status, payload, retry_after=response.headers.get("Retry-After"))
         assert error is not None  # noqa: S101 - a status other than 200 always is one
         raise error
 
     def _tried(self, attempt: Callable[[], Result]) -> Result:
-        """Return what an attempt gives, tried again while it is worth it.
+        """Run an attempt, and retry it on retryable errors.
 
         Source: "equal jitter", M. Brooker, Exponential Backoff And Jitter, AWS Architecture Blog, 2015.
         """
@@ -323,17 +314,14 @@ class ChatClient:
 
 
 class ReplyStream:
-    """An answer as it comes: iterate over the pieces of its text, then read ``reply``.
-
-    Close it, or use it in a ``with``; an answer that was read to its end is closed.
-    """
+    """A streamed answer: iterate over its text, then read ``reply``; close it, use ``with``, or read it to the end."""
 
     def __init__(self, response: requests.Response, bearer: _Bearer, note: Callable[[Reply], None]) -> None:
         self._response, self._bearer, self._note = response, bearer, note
         self._assembly = Assembly()
         self._reply: Reply | None = None
         self._pieces = self._read()
-        # The first piece is part of the request: an error that comes in its place may be worth another try.
+        # Read the first piece within the attempt: an error in its place may be worth a retry.
         self._first = next(self._pieces, "")
 
     @property
@@ -346,19 +334,19 @@ class ReplyStream:
         """The whole answer.
 
         Raises:
-            RuntimeError: it has not been read to its end.
+            RuntimeError: the stream has not been read to the end.
         """
         if self._reply is None:
             raise RuntimeError("the answer is not complete: iterate over the stream first")
         return self._reply
 
     def __iter__(self) -> Iterator[str]:
-        """Yield the pieces of the text, thinking left out.
+        """Yield the pieces of the text, without thinking.
 
         Raises:
             ChatResponseError: the answer was cut off, or cannot be read; ``partial`` holds the text until then.
-            ChatConnectionError: the server fell silent.
-            ChatError: the server says that something else went wrong.
+            ChatConnectionError: the server was silent for too long.
+            ChatError: the server reports another error.
         """
         first, self._first = self._first, ""
         if first:
@@ -380,11 +368,11 @@ class ReplyStream:
         try:
             with self._response:
                 if "text/event-stream" in self._response.headers.get("Content-Type", "").lower():
-                    # Unlike iter_content, read1 returns as soon as there is something, with and without chunks.
+                    # Unlike iter_content, read1 returns as soon as there is data, chunked or not.
                     body = iter(partial(self._response.raw.read1, _READ_BYTES, decode_content=True), b"")
                     yield from filter(None, map(self._assembly.add, map(self._bearer.redact, events(body))))
                     piece, self._reply = self._assembly.end()
-                else:  # in one piece: errors come like that, and the answers of some gateways
+                else:  # not streamed: errors, and the answers of some gateways
                     self._reply = read_reply(_json(self._response, self._bearer))
                     piece = self._reply.text
                 if piece:
@@ -400,7 +388,7 @@ class ReplyStream:
 
 
 class _Bearer(AuthBase):
-    """The key: in the header of a request, and nowhere else. Without one, no header, nor one of a netrc file."""
+    """The key, which only the header of a request contains; without a key, no header, not even from a netrc file."""
 
     def __init__(self, key: str) -> None:
         self._key = check_str("api_key", key).strip()
@@ -415,7 +403,7 @@ class _Bearer(AuthBase):
         return request
 
     def redact(self, text: str) -> str:
-        """Return a text that came from outside without the key: some servers repeat it when they refuse it."""
+        """Return text from outside without the key: some servers quote it when they refuse it."""
         return text.replace(self._key, "[key]") if self._key else text
 
     def __repr__(self) -> str:
@@ -423,7 +411,7 @@ class _Bearer(AuthBase):
 
 
 class _Values:
-    """The environment and, behind it, a file of settings, of which a report of an error shows nothing."""
+    """Settings from the environment, then from a file; an error report that shows this object shows no value."""
 
     def __init__(self, env_file: str | Path | None) -> None:
         self._file: Mapping[str, str | None] = {}
@@ -446,7 +434,6 @@ def _encoded(body: Mapping[str, Any]) -> bytes:
 
 
 def _json(response: requests.Response, bearer: _Bearer) -> object:
-    """Return the body of an answer as JSON."""
     body = bearer.redact(response.content.decode("utf-8-sig", errors="replace"))
     try:
         return json.loads(body)
@@ -455,7 +442,6 @@ def _json(response: requests.Response, bearer: _Bearer) -> object:
 
 
 def _failure(error: requests.RequestException | HTTPError, bearer: _Bearer) -> ChatError:
-    """Return the error that says in words what went wrong on the way."""
     if isinstance(error, _CUT_OFF):
         return ChatResponseError("the model's answer was cut off before its end")
     if isinstance(error, requests.exceptions.ConnectTimeout):

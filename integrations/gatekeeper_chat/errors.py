@@ -1,4 +1,4 @@
-r"""The errors of a chat client; none of them ever holds the key.
+r"""The errors of a chat client; none ever contains the key.
 
 ::
 
@@ -10,13 +10,12 @@ r"""The errors of a chat client; none of them ever holds the key.
         ├── ChatRateLimitError    too many requests or tokens          429, codes 1002, 1039, 1041 and 2045
         ├── ChatRequestError      this request is refused              other 4xx, other codes
         ├── ChatContentError      the text is refused                  codes 1026 and 1027
-        ├── ChatServerError       the fault is on the other side       5xx, codes 1000, 1001, 1013, 1024 and 1033
-        ├── ChatConnectionError   no connection, a time-out, or no model at the address (3xx, 404)
+        ├── ChatServerError       the service failed                   5xx, codes 1000, 1001, 1013, 1024 and 1033
+        ├── ChatConnectionError   no connection, a timeout, or no model at the URL (3xx, 404)
         └── ChatResponseError     an answer that cannot be read, or was cut off
 
-A code in the answer counts for more than the HTTP status: several causes share one status. Only the rate limit and the
-server's faults are tried again.
-Source: MiniMax's table of error codes (platform.minimax.io, "Error Codes").
+A code in the answer overrides the HTTP status, which several causes share. Only rate limits and server faults are
+retried. Source: MiniMax's table of error codes (platform.minimax.io, "Error Codes").
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ class ChatError(GatekeeperError):
         reason: description of the error.
         status: HTTP status, None without a response.
         code: MiniMax's own code (``base_resp.status_code``), if any.
-        request_id: id that the service gave the request, None if unknown.
+        request_id: the service's id of the request, None if unknown.
         retry_after_seconds: wait that the server asks for, if any.
         partial: text streamed so far, without thinking.
     """
@@ -103,7 +102,7 @@ class ChatServerError(ChatError):
 
 
 class ChatConnectionError(ChatError):
-    """The model could not be reached, did not answer in time, or is not at this address."""
+    """The model could not be reached, did not answer in time, or is not at this URL."""
 
 
 class ChatResponseError(ChatError):
@@ -129,7 +128,7 @@ _REASON_CHARACTERS = 300
 
 
 def refusal(status: int, payload: object, *, retry_after: str | None = None) -> ChatError | None:
-    """Return the error that an answer holds, or None for a good one.
+    """Return the error in an answer, or None.
 
     Both forms are read: ``{"base_resp": {"status_code", "status_msg"}}``, also with HTTP 200, and ``{"error": ...}``.
     ``retry_after`` is the header of that name; a date in it is ignored.
@@ -169,6 +168,6 @@ def refusal(status: int, payload: object, *, retry_after: str | None = None) -> 
 
 
 def _code(value: object) -> int | None:
-    """Return a code of MiniMax's: neither missing, nor 0, nor an HTTP status in its place."""
+    """Return a MiniMax code; None if it is missing, 0 or an HTTP status."""
     number = int(value) if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 9 else value
     return number if isinstance(number, int) and not isinstance(number, bool) and number >= 1000 else None

@@ -1,10 +1,10 @@
-"""A streamed answer, piece by piece: server-sent events to text that can be shown, and at the end to a whole reply.
+"""Streamed answers: server-sent events become text to show, and at the end a whole reply.
 
 ::
 
     bytes ──events──> JSON chunks ──Assembly──> pieces of text (never thinking) …, then the Reply
 
-An event is one ``data:`` line. ``[DONE]`` may be missing; a body that ends before a finish reason came was cut off.
+An event is one ``data:`` line. ``[DONE]`` may be missing; a body that ends without a finish reason was cut off.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from gatekeeper_core.pricing.usage import read_usage
 from gatekeeper_core.text import split_thinking
 
 MAX_LINE_BYTES = 8 * 2**20
-"""Most bytes of one line of a stream. Source: ours; 200,000 tokens in one event, every character escaped, are 3 MB."""
+"""Longest line of a stream. Source: ours; 200,000 tokens in one event, every character escaped, are 3 MB."""
 
 _DONE = "[DONE]"
 
@@ -28,7 +28,7 @@ _DONE = "[DONE]"
 def events(body: Iterable[bytes]) -> Iterator[str]:
     r"""Yield the data of each event, up to ``[DONE]`` or the end of the body.
 
-    Lines end with LF or CR LF; comments and other fields are left out. A character may be cut anywhere by the pieces.
+    Lines end with LF or CR LF; comments and other fields are skipped. Pieces may split a character.
 
     Raises:
         ChatResponseError: a line is longer than ``MAX_LINE_BYTES``.
@@ -39,7 +39,7 @@ def events(body: Iterable[bytes]) -> Iterator[str]:
     line = bytearray()
     for piece in chain(body, [b"\n"]):
         for at, part in enumerate(piece.split(b"\n")):
-            if at:  # a line is whole
+            if at:  # the line is complete
                 data = line[5:].decode("utf-8", errors="replace").strip() if line.startswith(b"data:") else ""
                 if data == _DONE:
                     return
@@ -70,11 +70,11 @@ class Assembly:
         return "".join(self._shown)
 
     def add(self, data: str) -> str:
-        """Take the data of one event, and return the text to show for it, often "".
+        """Add the data of one event, and return the text to show for it, often "".
 
         Raises:
-            ChatError: the chunk holds an error.
-            ChatResponseError: it is not a JSON object.
+            ChatError: the data is an error.
+            ChatResponseError: the data is not a JSON object.
         """
         try:
             chunk = json.loads(data)
@@ -121,7 +121,7 @@ class Assembly:
         if self._whole and not (self._content or self._calls):
             piece = self._show(str(self._whole.get("content") or ""))
             message = self._whole
-        else:  # the message as it would have come in one piece
+        else:  # the message as without streaming
             message = {"role": "assistant", "content": "".join(self._content)}
             if self._calls:
                 message["tool_calls"] = [
@@ -134,7 +134,7 @@ class Assembly:
                 ]
             for key, pieces in self._thoughts.items():
                 repeats = all(after.startswith(before) for before, after in pairwise(pieces))
-                # The pieces follow each other, or each repeats all that came before.
+                # Pieces follow each other, or each one repeats all before it.
                 if thought := "".join(pieces[-1:] if repeats else pieces):
                     message[key] = [{**self._details, "text": thought}] if key == "reasoning_details" else thought
         last = "" if self._shown else split_thinking("".join(self._content))[1]
@@ -142,7 +142,7 @@ class Assembly:
         return piece + last, reply_of(message, finish_reason=self._finish_reason, facts=self._facts)
 
     def _show(self, content: str) -> str:
-        """Take a text, and return what of the answer may be shown now: nothing while a thought may go on, or begin."""
+        """Add text, and return what can be shown now: nothing while thinking goes on or may still begin."""
         self._content.append(content)
         piece = content
         if not self._shown:

@@ -1,8 +1,7 @@
-"""The protocol, without any connection: messages to a request, the JSON of an answer to a reply.
+"""The protocol without I/O: messages to a request, the JSON of an answer to a reply.
 
-MiniMax is stricter than the format that it shares with OpenAI, and its rules are kept for all. It takes one system
-message, at the head; it refuses a tool without parameters and a call with empty arguments; and the thinking of a tool
-loop has to come back as it was.
+MiniMax is stricter than OpenAI's format, and all requests follow its rules: one system message, at the head; no tool
+without parameters, no call with empty arguments; and the thinking of a tool loop comes back unchanged.
 """
 
 from __future__ import annotations
@@ -31,9 +30,8 @@ class Reply(NamedTuple):
         tool_calls: the tool calls, in order.
         finish_reason: ``stop``, ``length``, ``tool_calls`` ..., as the API gave it.
         usage: reported tokens, None if not reported.
-        message: the whole assistant message as the API gave it, thinking included: append it to the conversation while
-            a tool loop is open.
-        request_id: id that the service gave the request.
+        message: the API's assistant message, thinking included: append it to the chat while a tool loop is open.
+        request_id: the service's id of the request, if any.
     """
 
     text: str
@@ -46,16 +44,16 @@ class Reply(NamedTuple):
 
 
 def wire_messages(messages: Iterable[Message | Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return messages as MiniMax takes them; the given ones are not changed.
+    """Return messages as MiniMax takes them, without changing yours.
 
     * All system messages become one at the head, joined by blank lines.
-    * Thinking stays in the open tool loop (what follows the last user message) and is left out of finished turns; an
-      assistant message of a finished turn that was nothing else is left out whole.
-    * Empty arguments of a call become ``{}``. All other keys of a dict go through as they are.
+    * Thinking stays in the open tool loop (after the last user message), and is dropped from finished turns, along with
+      assistant messages that were nothing else.
+    * Empty arguments of a call become ``{}``. ``metadata`` and ``created_at`` are dropped, other keys of a dict stay.
 
     Raises:
-        TypeError: one is neither a ``Message`` nor a dict.
-        MessageFormatError: a message cannot be read or sent, or breaks MiniMax's order rules; ``position`` says which.
+        TypeError: an item is neither a ``Message`` nor a dict.
+        MessageFormatError: there is nothing to answer, or the message at ``position`` is invalid or out of order.
 
     >>> talk = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "<think>greet</think>hello"}]
     >>> [message["content"] for message in wire_messages([*talk, {"role": "user", "content": "and now?"}])]
@@ -100,7 +98,7 @@ def wire_messages(messages: Iterable[Message | Mapping[str, Any]]) -> list[dict[
 
 
 def wire_tools(tools: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return tools in OpenAI's format with the parameters that MiniMax demands of each.
+    """Return tools in OpenAI's format, each with the parameters that MiniMax requires.
 
     >>> wire_tools([{"type": "function", "function": {"name": "now"}}])[0]["function"]["parameters"]
     {'type': 'object', 'properties': {}}
@@ -131,11 +129,11 @@ def _without_thinking(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_reply(payload: object) -> Reply:
-    """Return the reply that the JSON of an answer holds.
+    """Return the reply in the JSON of an answer.
 
     Raises:
-        ChatError: the JSON holds an error.
-        ChatResponseError: it is not an answer at all.
+        ChatError: the JSON is an error.
+        ChatResponseError: the JSON is not an answer.
     """
     if error := refusal(200, payload):
         raise error
@@ -146,7 +144,7 @@ def read_reply(payload: object) -> Reply:
 
 
 def first_choice(payload: object) -> tuple[dict[str, Any] | None, Mapping[str, Any]]:
-    """Return the message of the first choice of an answer or a chunk, or None, and that choice, empty for none."""
+    """Return the message of the first choice, or None, and that choice, or an empty mapping."""
     choices = payload.get("choices") if isinstance(payload, Mapping) else None
     choice = choices[0] if isinstance(choices, list) and choices else None
     choice = choice if isinstance(choice, Mapping) else {}
@@ -155,7 +153,7 @@ def first_choice(payload: object) -> tuple[dict[str, Any] | None, Mapping[str, A
 
 
 def reply_of(message: dict[str, Any], *, finish_reason: object, facts: Mapping[str, Any]) -> Reply:
-    """Return the reply that a whole assistant message is; ``facts`` holds its usage and id."""
+    """Return the reply for a whole assistant message, with usage and id from ``facts``."""
     message = {**message, "role": "assistant"}
     try:
         (read,) = read_messages([message])

@@ -1,4 +1,4 @@
-"""The ``gatekeeper`` command: the gatekeeper at work in a terminal."""
+"""The ``gatekeeper`` command."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command line; without the extra, say which line installs it.
+    """Run the command line; without the extra, print the line that installs it.
 
     Raises:
         SystemExit: always at the end of a command; status 2 for wrong input and for a missing extra.

@@ -1,7 +1,4 @@
-"""The commands of ``gatekeeper``: arguments in, a view out.
-
-Wrong input ends with one line on standard error and exit status 2.
-"""
+"""The commands of ``gatekeeper``; wrong input ends with one line on standard error and exit status 2."""
 
 from __future__ import annotations
 
@@ -46,7 +43,7 @@ app.command("serve", help=HELP("help.serve"))(with_groups(serve))
 
 
 def run() -> None:
-    """Run the command line; a reader that goes away (``| head``) ends it quietly."""
+    """Run the command line; a closed pipe (``| head``) ends it quietly."""
     try:
         app(prog_name="gatekeeper")
     finally:
@@ -54,7 +51,7 @@ def run() -> None:
             if sys.stdout is not None:
                 sys.stdout.flush()
         except BrokenPipeError:
-            # The interpreter flushes once more when it ends: that must not find the broken pipe again.
+            # The interpreter flushes again at exit and must not hit the broken pipe.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -66,6 +63,6 @@ def prepare(version: Annotated[bool, typer.Option("--version", help=HELP("help.v
         raise typer.Exit
     speak(Language.auto)
     for stream in (sys.stdout, sys.stderr):
-        # A terminal that knows ASCII only shows "?" for the rest; the default would end the command with a traceback.
+        # An ASCII-only terminal shows "?" for other characters; by default the command would end with a traceback.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")

@@ -1,4 +1,4 @@
-"""``gatekeeper chat``: which model answers, the loop at the terminal, and the slash commands."""
+"""``gatekeeper chat``: the choice of the model, the loop at the terminal, and the slash commands."""
 
 from __future__ import annotations
 
@@ -28,8 +28,6 @@ _COMMANDS = {"why": "", "topics": "", "pin": "[KEY VALUE]", "unpin": "KEY", "bud
 
 @dataclass(frozen=True)
 class _ModelOptions:
-    """The options of the model that answers."""
-
     base_url: BaseUrl = None
     model: Annotated[str | None, typer.Option("--model", help=HELP("help.chat_model"), metavar="NAME")] = None
     key_env: KeyEnv = None
@@ -37,7 +35,7 @@ class _ModelOptions:
     offline: Annotated[bool, typer.Option("--offline", help=HELP("help.offline"))] = False
 
     def open(self, terminal: Terminal) -> Model | None:
-        """Return the model; where none has a key, the scripted one, unless the person at the terminal minds."""
+        """Return the model; without a key the scripted one, or None if the user at the terminal declines it."""
         if self.offline:
             return OfflineModel()
         if self.base_url is not None and self.model is not None:
@@ -101,10 +99,7 @@ class Chat:
         self._unanswered = 0
 
     def run(self) -> int:
-        """Read and answer until the end of the input, ``/quit`` or ``/exit``; return the exit status.
-
-        Through a pipe nobody reads a note, so status 1 reports a question without an answer.
-        """
+        """Run the loop; return the exit status, 1 if a piped question got no answer (nobody reads a note there)."""
         interactive = self._terminal.interactive
         while not self._is_over:
             try:

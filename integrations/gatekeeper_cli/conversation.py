@@ -1,8 +1,8 @@
-"""The sample conversations, and a question of each kind to each (``questions.json``).
+"""The sample conversations, and one question of each kind to ask at their end (``questions.json``).
 
-Five topics with returns: a Redis cache, a trip to Lisbon, sourdough, a bug in an invoice import, piano lessons. The one
-of ``gatekeeper demo`` is in the user's language, that of the documentation in Chinese, English and code. Everything in
-them is made up. Each question is asked at the end of the conversation.
+Five topics with returns: a Redis cache, a trip to Lisbon, sourdough, a bug in an invoice import, piano lessons. The
+samples of ``gatekeeper demo`` are in English and in Chinese, that of the documentation mixes Chinese, English and code.
+All of it is made up.
 """
 
 from __future__ import annotations
@@ -17,17 +17,14 @@ _FOLDER = Path(__file__).parent
 
 
 class Question(NamedTuple):
-    """A question to the conversation: its relation to what was said, and its text."""
+    """A question about the conversation: its kind of reference to the history, and its text."""
 
     kind: str
     text: str
 
 
 def sample(name: str) -> tuple[tuple[tuple[str, str], ...], tuple[Question, ...]]:
-    """Return the turns of a sample (``conversation``, ``demo.en``, ``demo.zh``), oldest first, and the questions.
-
-    A turn is the user's text and the assistant's answer.
-    """
+    """Return (user, assistant) turns of ``conversation``, ``demo.en`` or ``demo.zh`` in order, and its questions."""
     turns = read_conversation(_FOLDER / f"{name}.md", form="markdown").turns
     kinds = json.loads((_FOLDER / "questions.json").read_text(encoding="utf-8"))
     questions = tuple(Question(kind, texts[name]) for kind, texts in kinds.items())

@@ -1,4 +1,4 @@
-"""``gatekeeper convert``: a conversation from one format into another, with an account of what does not fit."""
+"""``gatekeeper convert``: conversion of a conversation between formats, with counts of what does not fit."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ from gatekeeper_formats import SUFFIXES, WRITABLE, write_messages
 
 @dataclass(frozen=True)
 class _Writing:
-    """The options of the file that is written."""
-
     strict: Annotated[bool, typer.Option("--strict", help=HELP("help.strict"))] = False
     force: Annotated[bool, typer.Option("--force", help=HELP("help.replace"))] = False
     as_json: Annotated[bool, typer.Option("--json", help=HELP("help.account"))] = False
@@ -62,7 +60,7 @@ def convert(
         refuse(texts(name, out=out, formats=comma.join(WRITABLE), got=target))
     conversation = reading.read(file)
     text, not_written = write_messages(conversation.messages, target)
-    not_written -= conversation.left_out  # a picture whose data was not read is not left out a second time
+    not_written -= conversation.left_out  # an image that was not read is not left out again
     is_written = not (writing.strict and (conversation.left_out or not_written))
     if is_written:
         write_report(out, text, force=writing.force)

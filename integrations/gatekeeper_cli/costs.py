@@ -5,8 +5,7 @@
     messages ──each assistant message──> calls, at most MAX_CALLS ──ThreadSelector.view──> CallUse
     --model, --prices, --cache ──> PriceList ──tariff, by the usage of a file──> Tariff ──charge──> Dollars of each call
 
-A model call is an assistant message, and its request is all before it. So a tool loop of 24 calls is 24
-requests, each with all results so far.
+Each assistant message is a model call that is sent everything before it: a tool loop of 24 calls is 24 requests.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from gatekeeper_core.pricing.usage import Usage
 from gatekeeper_core.tokens import count_message
 
 MAX_CALLS = 1_000
-"""How many calls of a conversation are measured at most. Source: ours; about ten seconds of everyday chat."""
+"""Calls measured per conversation without prices, at most. Source: ours; about ten seconds of everyday chat."""
 
 
 class CacheState(str, Enum):
@@ -46,7 +45,7 @@ class CacheState(str, Enum):
 
 
 class PriceList(NamedTuple):
-    """Prices by the beginning of a model's name, the model to count at (None: that of the file), and the cache."""
+    """Prices by prefix of the model name, the model to price (None: that of the file), and the state of the cache."""
 
     rows: Mapping[str, ModelPrices] = PRICES
     model: str | None = None
@@ -55,7 +54,7 @@ class PriceList(NamedTuple):
     def tariff(self, usage: Iterable[Usage]) -> Tariff | None:
         """Return the tariff of a conversation, by the model of most of its calls; None if no price is known.
 
-        Where no call names a model with a price and the user's own list has a single row, it is that row's.
+        If no call names a priced model and the user's own list has a single row, that row applies.
         """
         names = [self.model] if self.model else [call.model for call in usage]
         priced = [name for name in names if prices_of_model(name, self.rows)]
@@ -70,18 +69,18 @@ class PriceList(NamedTuple):
 
 
 class Tariff(NamedTuple):
-    """The model and the prices that a conversation is counted at, and the list that they are from."""
+    """The model and prices that apply to a conversation, and the list that they are from."""
 
     model: str
     prices: ModelPrices
     price_list: PriceList
 
     def time_of(self, call: int) -> float:
-        """Return when a call is made, in seconds: all at once, or each after the lifetime of what was cached before."""
+        """Return the time of a call in seconds: 0, or with a cold cache, past the lifetime of the cache so far."""
         return 2 * call * self.prices.lifetime_seconds if self.price_list.cache is CacheState.cold else 0.0
 
     def dollars(self, reported: Usage) -> float:
-        """Return what a reported call cost, at the prices of its own model where they are known."""
+        """Return the cost of a reported call, at the prices of its own model if they are known."""
         return (prices_of_model(reported.model, self.price_list.rows) or self.prices).dollars(reported)
 
     def to_dict(self) -> dict[str, Any]:
@@ -90,7 +89,7 @@ class Tariff(NamedTuple):
 
 
 class Dollars(NamedTuple):
-    """Dollars of one model call or of many, answers included, in each way to send; ``cached``: strategy ``cache``."""
+    """Dollars of one or more model calls, answers included, by method; ``cached`` is the strategy ``cache``."""
 
     full: float
     window: float
@@ -99,7 +98,7 @@ class Dollars(NamedTuple):
 
     @classmethod
     def total(cls, parts: Iterable[Dollars | None]) -> Dollars | None:
-        """Return the sums over the parts that are known; None without any.
+        """Return the sums over the known parts; None if there are none.
 
         >>> Dollars.total([Dollars(1, 2, 3, 4), None, Dollars(4, 5, 6, 7)]), Dollars.total([None])
         (Dollars(full=5, window=7, selected=9, cached=11), None)
@@ -124,10 +123,7 @@ class Dollars(NamedTuple):
 
 
 def bill_lines(tariffs: Iterable[Tariff | None], dollars: Dollars | None, texts: Texts) -> list[tuple[str, str]]:
-    """Return at which prices dollars are counted and whether the gatekeeper pays; without dollars, how to get them.
-
-    Each line comes with its style.
-    """
+    """Return lines and their styles: the prices and whether the gatekeeper pays off, or how to get prices."""
     priced = [tariff for tariff in tariffs if tariff]
     if dollars is None:
         return [] if priced else [(texts("bill_how"), "dim")]
@@ -145,7 +141,7 @@ def bill_lines(tariffs: Iterable[Tariff | None], dollars: Dollars | None, texts:
 
 
 class Reported(NamedTuple):
-    """Usage that the provider reported for calls, in tokens (see ``Usage``) and dollars (None without prices)."""
+    """Usage reported by the provider, in tokens (see ``Usage``) and dollars (None without prices)."""
 
     calls: int
     input_tokens: int
@@ -161,7 +157,7 @@ class Reported(NamedTuple):
 
     @classmethod
     def total(cls, parts: Iterable[Reported | None]) -> Reported | None:
-        """Return the sums over the parts that are known; None without any."""
+        """Return the sums over the known parts; None if there are none."""
         priced = [part for part in parts if part]
         if not priced:
             return None
@@ -171,12 +167,12 @@ class Reported(NamedTuple):
 
 
 class CallUse(NamedTuple):
-    """The tokens of the request of one model call, numbered from 0, and its dollars in each way."""
+    """The tokens and dollars of one model call, numbered from 0, by method."""
 
     call: int
-    turn_id: int  # that of a greeting before the first question is 0
+    turn_id: int  # 0 for a greeting before the first question
     full: int  # everything before it
-    window: int  # the newest turns that fit beside the current one, which is sent whole
+    window: int  # the newest turns that fit, and all of the current one
     selected: int  # what the gatekeeper selects
     dollars: Dollars | None = None
 
@@ -188,21 +184,21 @@ class CallUse(NamedTuple):
 class TokenUse(NamedTuple):
     """The tokens of the requests of a conversation."""
 
-    calls: int  # how many model calls there are
-    full: int  # everything before each of them, all together
-    points: tuple[CallUse, ...]  # the measured calls: all, or MAX_CALLS at even distances where there are no prices
+    calls: int  # number of model calls
+    full: int  # the sum of everything before each of them
+    points: tuple[CallUse, ...]  # the measured calls: all, or without prices MAX_CALLS, evenly spaced
     tariff: Tariff | None = None
     embedder: str = ""  # its name
-    embedder_missed: str = ""  # why it was not used at some call, of several reasons the last
+    embedder_missed: str = ""  # the last reason why a call did not use it
 
     @property
     def window(self) -> int:
-        """The windows of all calls together, scaled up from the measured ones."""
+        """The sum of the windows of all calls, scaled up from the measured ones."""
         return self._scaled(sum(point.window for point in self.points))
 
     @property
     def selected(self) -> int:
-        """The selections of all calls together, scaled up from the measured ones."""
+        """The sum of the selections of all calls, scaled up from the measured ones."""
         return self._scaled(sum(point.selected for point in self.points))
 
     @property
@@ -226,7 +222,7 @@ class TokenUse(NamedTuple):
 
 
 def evenly(count: int, points: int) -> range | tuple[int, ...]:
-    """Return some of so many positions: all of few, of many some at even distances, the last among them.
+    """Return up to ``points`` of ``count`` positions, evenly spaced from the first to the last.
 
     >>> tuple(evenly(4, 240)), evenly(1_000, 4)
     ((0, 1, 2, 3), (0, 333, 666, 999))
@@ -244,8 +240,8 @@ def token_use(
 ) -> TokenUse:
     """Return the tokens of the requests of a conversation, as a ``ThreadSelector`` would have sent them.
 
-    With a tariff every call is measured: what one costs depends on what the calls before it have left in the cache.
-    ``track`` gives back the numbers of the measured calls, one by one, and may show the progress.
+    With a tariff every call is measured, as its cost depends on what earlier calls left in the cache. ``track`` yields
+    the call numbers it is given, and may show the progress.
     """
     messages = tuple(messages)
     window = HistoryConfig(token_budget=token_budget, strategy="window", keep_newest=len(messages), run=None)
@@ -291,13 +287,13 @@ class _Bill:
         self._caches = [PromptCache() for _ in Dollars._fields]
 
     def dollars(self, call: int, stop: int, views: Sequence[HistoryView]) -> Dollars:
-        """Return what a call costs, with all messages up to a position and with what each view keeps of them."""
+        """Return the cost of a call with all messages before ``stop``, and with what each view keeps of them."""
         answer = self._pieces[stop][1]
         requests = [Request(self._pieces[:stop], [stop - 1] if stop else [], answer)]
         for view in views:
             replaced = {at: _piece(message) for at, message in view.replaced}
             pieces = [replaced.get(at, self._pieces[at]) for at in view.kept]
-            # Marks go behind the head, and where the adapters put them; of a window, at its end.
+            # Cache marks go after the head and where the adapters put them; for a window, at its end.
             roles = [self._messages[at].role for at in view.kept]
             head, end = next((at for at, role in enumerate(roles) if role != "system"), len(roles)), len(roles) - 1
             places: set[int | None] = {head - 1, end}

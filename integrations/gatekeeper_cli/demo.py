@@ -1,4 +1,4 @@
-"""``gatekeeper demo``: seven questions to a sample conversation in the user's language, each with its selection."""
+"""``gatekeeper demo``: seven questions about a sample conversation in the user's language, each with its selection."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gatekeeper_cli.texts import Language, speak
 from gatekeeper_cli.topics import topics_of
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 
-_BUDGET_TOKENS = 1000  # ours: less than half of the conversation, so that it has to choose
+_BUDGET_TOKENS = 1000  # ours: less than half of the conversation, to force a choice
 
 
 def demo(budget: Budget = _BUDGET_TOKENS, as_json: AsJson = False, lang: Lang = Language.auto) -> None:

@@ -1,4 +1,4 @@
-"""``gatekeeper eval``: what the selection lacks on the user's own logs, and how answers with it compare."""
+"""``gatekeeper eval``: what the selection misses in the user's own logs, and how answers with it compare."""
 
 from __future__ import annotations
 
@@ -37,14 +37,11 @@ from gatekeeper_core.pricing.prices import PRICES, read_prices
 if TYPE_CHECKING:
     from gatekeeper_eval import Model
 
-_TURNS = (500, 50)
-"""Turns that are sampled without a model and with one. Source: ours; 50 turns are 200 requests at most."""
+_TURNS = (500, 50)  # sampled turns without a model and with one. Source: ours; 50 turns are 200 requests at most.
 
 
 @dataclass(frozen=True)
 class _Sampling:
-    """The options of the sample and of the selection."""
-
     turns: Annotated[int | None, typer.Option("--turns", help=HELP("help.turns"))] = None
     seed: Annotated[int, typer.Option("--seed", help=HELP("help.seed"))] = 0
     budget: RequestBudget = None
@@ -54,8 +51,6 @@ class _Sampling:
 
 @dataclass(frozen=True)
 class _Asking:
-    """The options of the model, and of what its requests may cost."""
-
     model: Annotated[str | None, typer.Option("--model", help=HELP("help.eval_model"), metavar="NAME")] = None
     base_url: BaseUrl = None
     key_env: KeyEnv = None
@@ -68,8 +63,6 @@ class _Asking:
 
 @dataclass(frozen=True)
 class _Running:
-    """The options of one run."""
-
     dry_run: Annotated[bool, typer.Option("--dry-run", help=HELP("help.dry_run"))] = False
     yes: Annotated[bool, typer.Option("--yes", help=HELP("help.eval_yes"))] = False
     max_dollars: Annotated[float | None, typer.Option("--max-dollars", help=HELP("help.max_dollars"))] = None
@@ -80,8 +73,6 @@ class _Running:
 
 @dataclass(frozen=True)
 class _Showing:
-    """The options of what is shown."""
-
     as_json: AsJson = False
     as_markdown: Annotated[bool, typer.Option("--markdown", help=HELP("help.markdown"))] = False
 
@@ -108,7 +99,7 @@ def evaluate(
         refuse(texts("error.eval_counts"))
     embedder = meaning_encoder(wanted=sampling.meaning)
     if asking.prices is not None:
-        read_prices(asking.prices)  # refused before anything is read
+        read_prices(asking.prices)  # fails before anything is read
     if running.request is not None:
         body = rebuild(chats, Ledger(asking.ledger), running.request, form=form, embedder=embedder)
         if sys.stdout is not None:
@@ -136,7 +127,7 @@ def evaluate(
 
 
 def _ask(report: Report, asking: _Asking, running: _Running) -> Literal["", "asks", "stopped"]:
-    """Add the plan and, where it may be asked, the verdicts to a report; return what ended it early, or ""."""
+    """Add the plan and, if allowed, the verdicts to a report; return what ended it early, or ""."""
     from gatekeeper_eval import Asker, EvalConfig, FunctionModel, HttpModel, Ledger, plan
     from gatekeeper_eval import evaluate as judge
 

@@ -31,7 +31,7 @@ _MARKUP = re.compile(r"([\\`*_{}\[\]<>|#~])")
 
 @dataclass
 class Report:
-    """The results of an evaluation; no plan without a model, no verdicts where it was not asked."""
+    """The results of an evaluation; ``plan`` is None without a model, ``verdicts`` if nothing was judged."""
 
     sample: Sample
     prompts: Sequence[Prompts] = field(repr=False)
@@ -49,7 +49,7 @@ class Report:
         return {"whole": sum(each.history_tokens for each in views), "selected": sum(each.tokens for each in views)}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return JSON-ready values, texts of the sampled turns among them."""
+        """Return JSON-ready values, including texts of the sampled turns."""
         return {
             "turns": len(self.sample.turns),
             "eligible": self.sample.eligible,
@@ -66,7 +66,7 @@ class Report:
 
 
 class Section(NamedTuple):
-    """A part of a report: its heading, its text, a table of names and figures with notes below, and single turns."""
+    """A section of a report: heading, text, a table of names and figures with notes below it, and single turns."""
 
     title: str
     lines: tuple[str, ...] = ()
@@ -77,12 +77,12 @@ class Section(NamedTuple):
 
 
 def sections(report: Report, texts: Texts) -> Iterator[Section]:
-    """Yield the parts of a report."""
+    """Yield the sections of a report."""
     sample, tokens = report.sample, report.tokens
-    whole, selected = tokens["whole"], tokens["selected"]
+    full, selected = tokens["whole"], tokens["selected"]
     lines = [
         texts("eval.sampled", turns=len(sample.turns), eligible=sample.eligible, seed=report.seed),
-        texts("eval.tokens", selected=selected, whole=whole, share=texts.percent(whole - selected, whole)),
+        texts("eval.tokens", selected=selected, whole=full, share=texts.percent(full - selected, full)),
     ]
     if sample.unread:
         lines.append(texts("unread_heading", files=len({each.file for each in sample.unread})))
@@ -118,7 +118,6 @@ def sections(report: Report, texts: Texts) -> Iterator[Section]:
 
 
 def _verdicts(verdicts: Verdicts, texts: Texts) -> Iterator[Section]:
-    """Yield the shares of the outcomes, the costs, and the worst turns."""
     rows = [_share_row(texts, texts(f"eval.is_{name}"), verdicts.share(name)) for name in ("better", "equal", "worse")]
     rows.append(_share_row(texts, texts("eval.not_worse"), verdicts.share("better", "equal")))
     rows.append(_share_row(texts, texts("eval.difference"), verdicts.difference))
@@ -135,10 +134,8 @@ def _verdicts(verdicts: Verdicts, texts: Texts) -> Iterator[Section]:
     for name, cost in costs.items():
         figures = (f"{count:,}" for count in (cost.input_tokens, cost.cached_tokens, cost.output_tokens))
         rows.append((texts(f"eval.side_{name}"), *figures, shown_dollars(cost.dollars)))
-    whole, selected = costs["whole"].dollars, costs["selected"].dollars
-    saved = (
-        (texts("eval.saved", share=texts.percent(whole - selected, whole)),) if whole and selected is not None else ()
-    )
+    full, selected = costs["whole"].dollars, costs["selected"].dollars
+    saved = (texts("eval.saved", share=texts.percent(full - selected, full)),) if full and selected is not None else ()
     headings = tuple(map(texts, ("eval.side", "eval.read", "eval.cached", "eval.written", "dollars")))
     yield Section(texts("eval.costs"), (), headings, tuple(rows), notes=saved)
 
@@ -188,7 +185,7 @@ def terminal(parts: Iterable[Section]) -> Iterator[RenderableType]:
 
 
 def markdown(parts: Iterable[Section]) -> str:
-    r"""Return sections as Markdown; nothing in texts of the chats is read as markup.
+    r"""Return sections as Markdown; markup in texts of the chats is escaped.
 
     >>> print(markdown([Section("Costs", (), ("side", "tokens"), (("a|b", "1"),), notes=("so *it* is",))]))
     ## Costs

@@ -1,7 +1,6 @@
 """``gatekeeper select`` and ``gatekeeper explain``: what a question keeps of a conversation, why, and what it costs.
 
-Texts come from files and may hold anything: control and bidirectional characters are shown as a replacement character,
-and nothing in them is read as markup.
+Texts of files are untrusted: control and bidirectional characters are replaced, and nothing is read as markup.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _SCORE_COLUMNS = 4
 
 @dataclass(frozen=True)
 class DetailOptions:
-    """The options of an explanation: the turn that it begins with, and whether it has the scores."""
+    """The options of an explanation: the turn to explain first, and whether to show the scores."""
 
     turn: Annotated[int | None, typer.Option("--why-not", help=HELP("help.why_not"), metavar="TURN", min=0)] = None
     scores: Annotated[bool, typer.Option("--scores", help=HELP("help.scores"))] = False
@@ -111,7 +110,7 @@ def explain(
 
 
 def selection_view(selection: Selection, topics: Sequence[Topic], texts: Texts) -> Iterator[RenderableType]:
-    """Yield the topic decision, the table of the kept turns, and what they cost; topics are oldest first."""
+    """Yield the topic decision, the table of the kept turns, and their cost; ``topics`` are oldest first."""
     gate, subjects = selection.gate, subject_numbers(topics)
 
     def topic_name(topic_id: int) -> str:
@@ -147,7 +146,7 @@ def selection_view(selection: Selection, topics: Sequence[Topic], texts: Texts) 
     yield from map(Text, explanation.kept_none(selection, texts))
     counts = {"kept": len(selection.turns), "count": selection.turn_count, "tokens": selection.tokens}
     line = texts("token_line", **counts, history=selection.history_tokens)
-    if selection.turns:  # where nothing is sent, something may be missing: no saving to be proud of
+    if selection.turns:  # if nothing is sent, something may be missing: not a saving
         saved = texts.percent(selection.history_tokens - selection.tokens, selection.history_tokens)
         line += texts("saved_share", saved=saved)
     yield Text(line, style="bold")
@@ -156,13 +155,13 @@ def selection_view(selection: Selection, topics: Sequence[Topic], texts: Texts) 
 
 
 def verdict_line(verdict: Verdict, texts: Texts) -> Text:
-    """Return the topic decision, and why."""
+    """Return the topic decision and its reason."""
     decision, reason = explanation.verdict_words(verdict, texts)
     return Text().append(decision, style="bold").append(reason)
 
 
 def why_view(selection: Selection, texts: Texts) -> Iterator[RenderableType]:
-    """Yield the measures of the gate, the decision on every candidate, and which anchors the kept turns hold."""
+    """Yield the scores of the gate, the decision on every candidate, and the anchors covered and not covered."""
     gate = selection.gate
     yield Text("\n" + texts("gate_measures", overlap=gate.overlap, new=gate.new_ratio, link=gate.link))
     if selection.decisions:
@@ -178,7 +177,7 @@ def why_view(selection: Selection, texts: Texts) -> Iterator[RenderableType]:
 
 
 def topics_view(gatekeeper: ContextGatekeeper, texts: Texts) -> Iterator[RenderableType]:
-    """Yield a table of the topics of a conversation: which turns each holds, and how it begins."""
+    """Yield a table of the topics of a conversation, each with its turns and its beginning."""
     if not gatekeeper.topics:
         yield Text(texts("chat.no_topic"))
         return
@@ -219,7 +218,7 @@ def _decision_table(selection: Selection, texts: Texts) -> Table:
 def _explanation_view(
     selection: Selection, topics: Sequence[Topic], decision: Decision | None, texts: Texts, *, with_scores: bool
 ) -> Iterator[RenderableType]:
-    """Yield what was asked for first, then the selection, the scores if they are asked for, and the near misses."""
+    """Yield the requested decision, the selection, the scores if requested, and the near misses."""
     if decision is not None:
         yield Text(visible(explanation.why_not(decision, texts, query=selection.query)), style="bold")
         yield Text()
@@ -241,7 +240,7 @@ def _explanation_view(
 
 
 def _score_view(selection: Selection, texts: Texts) -> Iterator[RenderableType]:
-    """Yield the budget, the anchors by turn, and the decision and the score of each candidate."""
+    """Yield the budget, the anchors by turn, and each candidate's decision and score."""
     yield Text()
     yield Text(texts("budget_line", budget=selection.token_budget, **explanation.budget_use(selection)))
     yield from _heat_map(selection, texts)
@@ -261,7 +260,7 @@ def _score_view(selection: Selection, texts: Texts) -> Iterator[RenderableType]:
 
 
 def _heat_map(selection: Selection, texts: Texts) -> Iterator[RenderableType]:
-    """Yield how often each anchor occurs in each kept turn; the first of very many."""
+    """Yield the count of each anchor in each kept turn; of very many only the first."""
     grid = explanation.readable_grid(selection)
     if not grid.anchors or not grid.turn_ids:
         return

@@ -20,7 +20,7 @@ _NEAREST = 3
 
 
 def shown_dollars(amount: float | None) -> str:
-    """Return dollars for a reader, the smaller the finer; ``-`` where they are not known.
+    """Return dollars for display, small amounts with more digits; ``-`` for None.
 
     >>> [shown_dollars(amount) for amount in (1234.5, 12.3, 0.01234, 0.00001234, 0, None)]
     ['$1,234.50', '$12.30', '$0.0123', '$0.000012', '$0.00', '-']
@@ -32,7 +32,7 @@ def shown_dollars(amount: float | None) -> str:
 
 
 def shown_need(decision: Decision) -> str:
-    """Return the need of a turn with two digits; ``-`` where it was no candidate."""
+    """Return the need of a turn with two digits; ``-`` if it was not a candidate."""
     return "-" if decision.need is None else f"{decision.need:.2f}"
 
 
@@ -42,7 +42,7 @@ def listed(anchors: Sequence[str], texts: Texts) -> str:
 
 
 def verdict_words(verdict: Verdict, texts: Texts) -> tuple[str, str]:
-    """Return the topic decision, and the rest of the sentence: why."""
+    """Return the topic decision, and the rest of the sentence: the reason."""
     name = "resumed" if verdict.resumed_topic is not None else verdict.decision
     words, decision = texts.gate_reason(verdict.reason), texts(f"gate.{name}")
     if verdict.cue is None:
@@ -51,7 +51,7 @@ def verdict_words(verdict: Verdict, texts: Texts) -> tuple[str, str]:
 
 
 def meaning_line(embedder: str, missed: str, texts: Texts) -> str:
-    """Return which embedder was used, or why it was missed; nothing without one."""
+    """Return which embedder was used, or why it was not; empty without one."""
     if not missed:
         return texts("meaning_heard", embedder=visible(embedder)) if embedder else ""
     reason = texts(f"missed.{missed}") if f"missed.{missed}" in TABLE else missed
@@ -62,10 +62,9 @@ def meaning_line(embedder: str, missed: str, texts: Texts) -> str:
 
 
 def without_current(turns: tuple[Turn, ...], *, query: str) -> tuple[Turn, ...]:
-    """Return the turns without the last one where that is the query itself, still waiting for its answer.
+    """Return the turns without the last one if it is the query itself, still unanswered.
 
-    White space at the ends is no difference. A turn waits if its last message is the user's, a tool call, a tool
-    result, or empty.
+    Outer white space is ignored. The last message of an unanswered turn is the user's, a tool call or result, or empty.
 
     >>> from gatekeeper_core.messages import Turn
     >>> turns = (Turn.of("hi", "hello"), Turn.of("and now?", ""))
@@ -80,9 +79,9 @@ def without_current(turns: tuple[Turn, ...], *, query: str) -> tuple[Turn, ...]:
 
 
 def readable(anchors: Sequence[str], query: str) -> dict[str, tuple[str, ...]]:
-    """Return anchors of a question as a reader takes them, in their order, each with the anchors that it covers.
+    """Return a question's anchors in readable form, in order, each with the anchors that it covers.
 
-    Pairs of Chinese characters make up the words of the question; one that crosses two words or is grammar is left out.
+    A pair of Chinese characters becomes the word that contains it; one that crosses words or is grammar is left out.
 
     >>> list(readable(["三个", "个库", "库存", "怎么", "INV-4035", "inv"], "三个库存怎么对应 INV-4035？"))
     ['库存', 'INV-4035', 'inv']
@@ -98,7 +97,7 @@ def readable(anchors: Sequence[str], query: str) -> dict[str, tuple[str, ...]]:
 
 
 def without_parts(anchors: Sequence[str]) -> list[str]:
-    """Return anchors without those that are a part of another one.
+    """Return the anchors that are not part of another one.
 
     >>> without_parts(["INV-4035", "inv", "160", "160 元", "error"])
     ['INV-4035', '160 元', 'error']
@@ -110,7 +109,7 @@ def without_parts(anchors: Sequence[str]) -> list[str]:
 
 
 def shared_words(decision: Decision, query: str) -> list[str]:
-    """Return the words that a turn shares with the question, and its words that mean one of them."""
+    """Return the words that a turn shares with the question, and its related words."""
     return without_parts([*readable(decision.shared, query), *decision.related])
 
 
@@ -118,7 +117,7 @@ def shared_words(decision: Decision, query: str) -> list[str]:
 
 
 def _ways_to_keep(decision: Decision, texts: Texts, *, wording: str = "way", joint: str = "comma") -> dict[str, str]:
-    """Return each thing that would have kept a turn, by its kind, in words."""
+    """Return what would have kept a turn, in words, by kind."""
     ways = (
         ("budget", "tokens", decision.kept_from_tokens),
         ("coverage", "coverage", decision.kept_from_coverage),
@@ -128,7 +127,7 @@ def _ways_to_keep(decision: Decision, texts: Texts, *, wording: str = "way", joi
 
 
 def kept_with(decision: Decision, texts: Texts) -> str:
-    """Return what would have kept a turn on one line; an empty text where nothing is known."""
+    """Return what would have kept a turn, on one line; empty if nothing is known."""
     return texts("or").join(_ways_to_keep(decision, texts).values())
 
 
@@ -155,9 +154,9 @@ def why_not(decision: Decision, texts: Texts, *, query: str) -> str:
 
 
 def kept_none(selection: Selection, texts: Texts) -> tuple[str, ...]:
-    """Return why no turn is kept, and why the three nearest turns are left out; () where one is kept.
+    """Return why no turn is kept, and why the three nearest turns are left out; () if one is kept.
 
-    The nearest are the candidates with the best scores, or the newest turns where there was no candidate.
+    The nearest are the candidates with the best scores, or without candidates the newest turns.
     """
     if selection.turns:
         return ()
@@ -179,27 +178,27 @@ def kept_none(selection: Selection, texts: Texts) -> tuple[str, ...]:
 
 
 def budget_use(selection: Selection) -> dict[str, int]:
-    """Return a budget in tokens: what the kept turns cost, what is free, and the margin for estimates."""
+    """Return a budget in tokens: the cost of the kept turns, the free rest, and the margin for estimates."""
     free = max(0, int(selection.token_budget / (1 + selection.margin)) - selection.tokens)
     return {"kept": selection.tokens, "free": free, "margin": selection.token_budget - selection.tokens - free}
 
 
 def score_parts(selection: Selection) -> tuple[str, ...]:
-    """Return the parts of a score that are shown, as the score names them; meaning only where there is an embedder."""
+    """Return the names of the score parts to show; ``meaning`` only with an embedder."""
     meaning = ["meaning"] if selection.embedder else []
     return ("lex_user", "lex_assistant", "exact", "recency", "neighbour", "fit", *meaning, "total")
 
 
 class Grid(NamedTuple):
-    """Counts of each anchor of the question in each kept turn, as far as the turn is sent."""
+    """Counts of each anchor of the question in the part of each kept turn that is sent."""
 
-    anchors: tuple[str, ...]  # as the question writes them, in its order
+    anchors: tuple[str, ...]  # as in the question, in its order
     turn_ids: tuple[int, ...]  # oldest first
-    counts: tuple[tuple[int, ...], ...]  # a row for each anchor, a number for each turn
+    counts: tuple[tuple[int, ...], ...]  # a row per anchor, a column per turn
 
 
 def grid_of(selection: Selection) -> Grid:
-    """Return how often each anchor of the question occurs in each kept turn; a quoted phrase and code count once."""
+    """Return the counts of the anchors in the kept turns; a quoted phrase and code count at most once."""
     counted = {*selection.covered, *selection.uncovered}
     anchors: dict[str, list[Anchor]] = {}
     for anchor in extract_anchors(selection.query):
@@ -222,7 +221,7 @@ def grid_of(selection: Selection) -> Grid:
 
 
 def readable_grid(selection: Selection) -> Grid:
-    """Return the grid as a reader takes it: a row for each word of the question."""
+    """Return the grid in readable form: a row for each word of the question."""
     grid = grid_of(selection)
     rows = dict(zip(grid.anchors, grid.counts, strict=True))
     shown = readable(grid.anchors, selection.query)
@@ -231,11 +230,10 @@ def readable_grid(selection: Selection) -> Grid:
 
 
 def near_misses(selection: Selection) -> tuple[Decision, ...]:
-    """Return the turns that little would have kept, the nearest first, twelve at most.
+    """Return the turns that nearly made it, the nearest first, twelve at most.
 
-    First those that a larger budget keeps, the smallest first; then those that a larger coverage keeps; then the three
-    that are nearest in meaning, though not near enough; then turns beside kept ones that were no candidates, with the
-    anchors that would have made them one.
+    First those that a larger budget would keep, the smallest first; those that a larger coverage would keep; the three
+    nearest in meaning; then neighbours of kept turns that some anchors would have made candidates.
     """
     dropped = [decision for decision in selection.decisions if decision.outcome == "dropped"]
     by_budget = [decision for decision in dropped if decision.kept_from_tokens is not None]
@@ -256,7 +254,7 @@ def near_misses(selection: Selection) -> tuple[Decision, ...]:
 
 
 def near_groups(selection: Selection, texts: Texts) -> list[tuple[str, list[tuple[int, str]]]]:
-    """Return the near misses by what would have kept them: a sentence, and each turn with how much of it."""
+    """Return the near misses by what would have kept them: a sentence, and each turn with the amount."""
     groups: dict[str, list[tuple[int, str]]] = {}
     for decision in near_misses(selection):
         ways = _ways_to_keep(decision, texts) or {"meaning": texts("reason.meaning", meaning=decision.meaning or 0.0)}

@@ -1,4 +1,4 @@
-"""Files written whole or not at all; reports never over a file that is something else."""
+"""Atomic writes of files; a report does not replace a file of another kind."""
 
 from __future__ import annotations
 
@@ -12,29 +12,27 @@ from pathlib import Path
 from gatekeeper_cli.texts import spoken
 from gatekeeper_core.errors import GatekeeperError
 
-STANDARD_STREAM = "-"
-"""The file name of standard input, or output."""
-
+STANDARD_STREAM = "-"  # the file name of standard input or output
 _LOOKED_AT = 4_096
 
 
 class WriteError(GatekeeperError):
-    """A file cannot be written; the text is one line that names it."""
+    """A file that cannot be written; the message is one line with its name."""
 
 
 def file_size(file: str) -> int:
-    """Return the bytes of a regular file; 0 of everything else, standard input among it."""
+    """Return the bytes of a regular file; 0 for anything else, such as standard input."""
     try:
-        found = None if file == STANDARD_STREAM else os.stat(file)
+        status = None if file == STANDARD_STREAM else os.stat(file)
     except (OSError, ValueError):
         return 0
-    return found.st_size if found is not None and stat.S_ISREG(found.st_mode) else 0
+    return status.st_size if status is not None and stat.S_ISREG(status.st_mode) else 0
 
 
 def write_report(path: str, page: str, *, mark: str = "", force: bool = False) -> int:
-    """Write a text to a file, all of it or nothing, and return its bytes; ``-`` is standard output.
+    """Write a text to a file atomically and return its number of bytes; ``-`` is standard output.
 
-    A file that holds the mark of a report near its beginning, or nothing, is replaced; any other with ``force`` alone.
+    With a ``mark``, an empty file or one with the mark near its beginning is replaced; any other only with ``force``.
     """
     content = page.encode("utf-8", "replace")
     if path == STANDARD_STREAM:
@@ -58,11 +56,10 @@ def write_report(path: str, page: str, *, mark: str = "", force: bool = False) -
 
 
 def _write_whole(path: str, content: bytes, *, replace: bool) -> None:
-    """Write a file that is there with all of its content, or as it was before.
+    """Write a file completely, or leave it unchanged.
 
-    It is written beside its place, forced to the disk and renamed. A new file can be read by its owner alone; one that
-    is replaced keeps its mode, and a link goes on pointing to it. A link to nothing is refused: whoever made it would
-    choose where the file is.
+    The content goes to a file beside it, is synced and renamed. A new file is readable by its owner only; a replaced
+    one keeps its mode, and its links still work. A dangling link is refused: its author would choose the file's place.
     """
     target = Path(os.path.realpath(path))
     mode = None
@@ -88,7 +85,7 @@ def _write_whole(path: str, content: bytes, *, replace: bool) -> None:
             Path(name).replace(target)
         else:
             try:
-                os.link(name, target)  # fails where another process was faster
+                os.link(name, target)  # fails if another process was faster
                 Path(name).unlink()
             except FileExistsError:
                 raise exists from None
@@ -97,7 +94,7 @@ def _write_whole(path: str, content: bytes, *, replace: bool) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
-    if os.name != "nt":  # where a folder cannot be opened
+    if os.name != "nt":  # Windows cannot open a folder
         folder = os.open(target.parent, os.O_RDONLY)
         try:
             os.fsync(folder)

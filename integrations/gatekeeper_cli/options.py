@@ -1,4 +1,4 @@
-"""Options that several commands share: groups with what they lead to, a conversation, a gatekeeper, prices, a page."""
+"""Options shared by several commands, in groups that give a conversation, a gatekeeper, prices or a page."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import wraps
-from inspect import Parameter, Signature, signature
+from inspect import Parameter, Signature, get_annotations, signature
 from typing import Annotated, Any, BinaryIO, get_type_hints
 
 import typer
@@ -28,13 +28,13 @@ from gatekeeper_core.pricing.prices import PRICES, prices_of_model, read_prices
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.settings import GatekeeperConfig
 
-HELP = texts_for(Language.auto)  # help is put together before any option is read
+HELP = texts_for(Language.auto)  # help texts are built before any option is read
 
-_LONG_BYTES = 16_000_000  # from here on a file takes about a quarter of a second: long enough for a progress bar
+_LONG_BYTES = 16_000_000  # takes about a quarter of a second: long enough for a progress bar
 
 
 class Strategy(str, Enum):
-    """The ways to select: what the question needs, or as much as the budget holds."""
+    """The strategies of selection: what the question needs, or as much as fits the budget."""
 
     gate = "gate"
     fill = "fill"
@@ -81,7 +81,7 @@ class PricingOptions:
     meaning: Meaning = False
 
     def price_list(self) -> PriceList:
-        """Return the prices; refuse a file that holds none, and a model without a row."""
+        """Return the prices; refuse a file without prices, and a model without a row."""
         rows = PRICES if self.prices is None else read_prices(self.prices)
         if self.model is not None and prices_of_model(self.model, rows) is None:
             refuse(spoken()("error.model", model=self.model))
@@ -90,7 +90,7 @@ class PricingOptions:
 
 @dataclass(frozen=True)
 class ReadingOptions:
-    """The options of a file that is read."""
+    """The options of reading a file."""
 
     form: Form = None
     conversation: Annotated[
@@ -98,21 +98,21 @@ class ReadingOptions:
     ] = None
 
     def read(self, file: str) -> formats.Conversation:
-        """Return one conversation of a file, or end the command with the reason why not."""
+        """Return one conversation of a file, or end the command with the reason."""
         with _opened(file, self.form) as (source, name, progress):
             return formats.read_conversation(
                 source, form=self.form, conversation=self.conversation, name=name, progress=progress
             )
 
     def headings(self, file: str) -> list[formats.Heading]:
-        """Return what a file says of its conversations, or end the command with the reason why not."""
+        """Return the list of a file's conversations, or end the command with the reason."""
         with _opened(file, self.form) as (source, name, progress):
             return formats.list_conversations(source, form=self.form, name=name, progress=progress)
 
 
 @dataclass(frozen=True)
 class OutputOptions:
-    """The options of what a command puts out: a page, JSON, or what the terminal shows."""
+    """The options of a command's output: a page, JSON, or a view at the terminal."""
 
     html: Annotated[str | None, typer.Option("--html", help=HELP("help.html"), metavar="OUT")] = None
     force: Annotated[bool, typer.Option("--force", help=HELP("help.force"))] = False
@@ -125,7 +125,7 @@ class OutputOptions:
         page: Callable[[], str],
         view: Callable[[], Iterable[RenderableType]],
     ) -> None:
-        """Write a page where one is asked for, JSON where that is, and else what the terminal shows."""
+        """Write the page and the JSON that are requested; without either, show the view."""
         size = 0
         if self.html is not None:
             with refused_without("jinja2", "markupsafe", reason=spoken()("error.html_extra")):
@@ -141,8 +141,8 @@ class OutputOptions:
 
 
 def with_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command for typer: groups of options as single ones, and errors of the library as refusals."""
-    hints = get_type_hints(command, include_extras=True)
+    """Return a command for typer, with groups split into options and errors of the library as refusals."""
+    hints = get_annotations(command, eval_str=True)  # get_type_hints of Python 3.10 hides an option with default None
     groups: dict[str, type] = {}
     parameters: list[Parameter] = []
     for parameter in signature(command).parameters.values():
@@ -172,28 +172,28 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def checked_budget(budget: int) -> int:
-    """Return a budget of one token or more; refuse another."""
+    """Return the budget; refuse one below one token."""
     if budget < 1:
         refuse(spoken()("error.budget", budget=budget))
     return budget
 
 
 def request_budget(budget: int | None, model: str | None) -> int:
-    """Return the budget of a request: the one given, else what the adapters take for a model of this name."""
+    """Return the budget of a request: the given one, else the adapters' default for the model."""
     if budget is not None:
         return checked_budget(budget)
     return budget_for_window(window_of_model(model) if model else None)
 
 
 def check_form(form: str | None) -> None:
-    """Refuse the name of a format that is not read."""
+    """Refuse the name of an unreadable format."""
     if form is not None and form not in formats.READABLE:
         refuse(spoken()("error.from", formats=", ".join(formats.READABLE), got=form))
 
 
 @contextmanager
 def _opened(file: str, form: str | None) -> Iterator[tuple[str | BinaryIO, str, Callable[[int], None] | None]]:
-    """Give a file, its name, and what shows the progress of long reading; refuse a choice of conversations."""
+    """Yield the file, its name and a callback for progress; refuse an ambiguous choice of conversation."""
     check_form(form)
     try:
         with progress_bar(file_size(file), least=_LONG_BYTES) as progress:
@@ -208,5 +208,5 @@ def _opened(file: str, form: str | None) -> Iterator[tuple[str | BinaryIO, str, 
             more = ["..."] if error.count > len(headings) else []
             reason = spoken()("error.many", file=error.name, count=error.count, shown=shown)
             refuse(reason, details=headings + more)
-        wanted = f"{error.wanted!a:.80}"
-        refuse(spoken()("error.alike", file=error.name, count=error.count, wanted=wanted), details=headings)
+        choice = f"{error.wanted!a:.80}"
+        refuse(spoken()("error.alike", file=error.name, count=error.count, wanted=choice), details=headings)

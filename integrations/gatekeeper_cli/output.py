@@ -25,7 +25,7 @@ _UNSAFE_IN_JSON = re.compile(f"(?!\n){UNSHOWABLE}")
 
 
 def refuse(reason: str, *, details: Sequence[str] = ()) -> NoReturn:
-    """End the command with one line on standard error, and one for each detail, and exit status 2."""
+    """End the command with the reason and each detail on standard error, and exit status 2."""
     note(reason)
     for detail in details:
         typer.echo(f"  {visible(detail)}", err=True)
@@ -34,7 +34,7 @@ def refuse(reason: str, *, details: Sequence[str] = ()) -> NoReturn:
 
 @contextmanager
 def refused_without(*packages: str, reason: str) -> Iterator[None]:
-    """Refuse, with a reason, where one of the packages of an extra is missing."""
+    """Refuse, with a reason, if one of the packages of an extra is missing."""
     try:
         yield
     except ImportError as error:
@@ -49,7 +49,7 @@ def note(line: str) -> None:
 
 
 def note_left_out(counts: Mapping[str, int], *, repeated_speakers: int = 0) -> None:
-    """Say on standard error what of a conversation was left out, if anything was, and that its speakers look wrong."""
+    """Note on standard error what was left out of a conversation, and that its speakers look wrong, if so."""
     texts = spoken()
     if repeated_speakers:
         note(texts("repeated_speakers", count=repeated_speakers))
@@ -61,7 +61,7 @@ def note_left_out(counts: Mapping[str, int], *, repeated_speakers: int = 0) -> N
 def progress_bar(
     size: int, *, least: int = 0, count: type[ProgressColumn] = DownloadColumn
 ) -> Iterator[Callable[[int], None] | None]:
-    """Give what shows how much of a size, such as bytes, is done: at a terminal, and from a least size on."""
+    """Yield a callback that advances a progress bar; None off a terminal or below a size of ``least``."""
     if size < least or sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
@@ -72,7 +72,7 @@ def progress_bar(
 
 
 def conversation_name(file: str, title: str | None = None) -> str:
-    """Return the name of a conversation in a report: its title, or else the last part of its file."""
+    """Return the name of a conversation in a report: its title, else its file name."""
     if title:
         return title[:_MAX_TITLE]
     return spoken()("error.standard_input") if file == STANDARD_STREAM else PurePath(file).name
@@ -86,7 +86,7 @@ def show(view: Iterable[RenderableType]) -> None:
 
 
 def plain_table(*, expand: bool = True, show_header: bool = True) -> Table:
-    """Return an empty table; where it expands, columns with a ratio share what the others leave of the width."""
+    """Return an empty table; if it expands, columns with a ratio share the width that the others leave."""
     return Table(
         box=box.SIMPLE_HEAD,
         padding=(0, 1, 0, 0),
@@ -98,10 +98,7 @@ def plain_table(*, expand: bool = True, show_header: bool = True) -> Table:
 
 
 def print_json(value: object) -> None:
-    """Write a value as JSON that people can read and that parses to the same, whatever the stream can encode.
-
-    What a terminal would obey or cannot show is escaped.
-    """
+    """Write readable JSON; what the stream cannot encode, or a terminal would obey or cannot show, is escaped."""
     if sys.stdout is None:  # the command was started with its output closed
         return
 

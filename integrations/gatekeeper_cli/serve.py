@@ -1,4 +1,4 @@
-"""``gatekeeper serve``: the proxy, its options and its start."""
+"""``gatekeeper serve``: the options and the start of the proxy."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Python's defaults it sets the 99th percentile of the requests."""
 
 
 class _Strategy(str, Enum):
-    """The ways to select for a request, of those of ``HistoryConfig``."""
+    """The strategies of ``HistoryConfig`` that the proxy offers."""
 
     gate = "gate"
     fill = "fill"
@@ -33,8 +33,6 @@ class _Strategy(str, Enum):
 
 @dataclass(frozen=True)
 class _Selecting:
-    """The options of the selection."""
-
     strategy: Annotated[_Strategy, typer.Option("--strategy", help=HELP("help.serve_strategy"))] = _Strategy.gate
     budget: Annotated[int | None, typer.Option("--budget", help=HELP("help.serve_budget"))] = None
     shadow: Annotated[bool, typer.Option("--shadow", help=HELP("help.serve_shadow"))] = False
@@ -42,8 +40,6 @@ class _Selecting:
 
 @dataclass(frozen=True)
 class _Upstream:
-    """The options of what is behind the proxy."""
-
     openai_url: Annotated[str, typer.Option("--openai-url", help=HELP("help.openai_url"), metavar="URL")] = (
         "https://api.openai.com"
     )
@@ -60,8 +56,6 @@ class _Upstream:
 
 @dataclass(frozen=True)
 class _Listening:
-    """The options of the proxy's own address."""
-
     host: Annotated[str, typer.Option("--host", help=HELP("help.host"))] = "127.0.0.1"
     port: Annotated[int, typer.Option("--port", help=HELP("help.port"), min=1, max=65_535)] = 8787
     token: Annotated[
@@ -78,6 +72,7 @@ def serve(selecting: _Selecting, upstream: _Upstream, listening: _Listening, lan
         import uvicorn
 
         from gatekeeper_serve import ServeSettings, create_app
+        from gatekeeper_serve.settings import KEEP_ALIVE_SECONDS
     budget = None if selecting.budget is None else checked_budget(selecting.budget)
     settings = ServeSettings(
         history=HistoryConfig(strategy=selecting.strategy.value, token_budget=budget, shadow=selecting.shadow),
@@ -105,5 +100,6 @@ def serve(selecting: _Selecting, upstream: _Upstream, listening: _Listening, lan
         proxy_headers=False,
         server_header=False,
         date_header=False,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=_SHUTDOWN_SECONDS,
     )

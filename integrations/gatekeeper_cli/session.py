@@ -1,4 +1,4 @@
-"""One chat without its terminal: a question goes in, the answer comes out in pieces, the whole turn is recorded.
+"""A chat without its terminal: it takes a question, yields the answer in pieces, and records the turn.
 
 ::
 
@@ -36,8 +36,7 @@ _MAX_SPANS = 12
 class Exchange(NamedTuple):
     """An answered question: its selection, topic and tokens, and the usage that the model reported.
 
-    ``sent_tokens`` are those of the kept turns, the question, the constraints and the head; ``full_tokens`` have the
-    whole history in place of the kept turns.
+    ``sent_tokens`` count kept turns, question, constraints and head; ``full_tokens`` all turns instead of the kept.
     """
 
     selection: Selection
@@ -47,7 +46,7 @@ class Exchange(NamedTuple):
     usage: Usage | None
 
     def line(self, texts: Texts) -> str:
-        """Return what it cost, what that saved, and how its turns were chosen, on one line."""
+        """Return one line with its cost, the saving, and how its turns were chosen."""
         gate, saved = self.selection.gate, self.full_tokens - self.sent_tokens
         turn_ids = [turn.turn_id for turn in self.selection.turns]
         kept = texts("chat.kept", kept=len(turn_ids), count=self.selection.turn_count)
@@ -67,11 +66,10 @@ class Exchange(NamedTuple):
 
 
 class Session:
-    """A conversation with a model, each question with the turns that it needs.
+    """A conversation with a model, which is sent the turns that each question needs.
 
-    System messages before the first user message are sent with each question. The store is given each answered turn
-    before it counts; after an ``OSError`` the turn is not recorded. ``selection`` is the latest one, also of a question
-    that was not answered.
+    System messages before the first user message go with each question. An answered turn is stored before it is
+    recorded; after an ``OSError`` it is not. ``selection`` is the latest one, even of a question without an answer.
     """
 
     def __init__(
@@ -104,9 +102,9 @@ class Session:
         self._token_budget = tokens
 
     def ask(self, question: str) -> Generator[str, None, Exchange]:
-        """Yield the answer in pieces; then record the turn, and return its cost.
+        """Yield the answer in pieces; then record the turn and return the exchange.
 
-        A generator that is closed or raises has recorded nothing.
+        A generator that is closed early or raises records nothing.
 
         Raises:
             GatekeeperError: the model failed or answered with nothing, or the turn could not be stored.
@@ -130,7 +128,7 @@ class Session:
         text = "".join(pieces)
         if not text.strip():
             raise GatekeeperError(spoken()("chat.nothing_said"))
-        # An interrupt that came now would leave the turn in one place and not in the other.
+        # An interrupt here could leave the turn in the store but not in the history.
         in_main_thread = threading.current_thread() is threading.main_thread()
         previous = signal.signal(signal.SIGINT, signal.SIG_IGN) if in_main_thread else None
         try:
@@ -140,7 +138,7 @@ class Session:
                 except OSError as error:
                     raise GatekeeperError(spoken()("chat.not_stored", reason=error.strerror or error)) from error
             self._messages += [Message("user", question), Message("assistant", text)]
-            # Not add_turn: a question without an answer at the end of a file and this one are one turn, as when read.
+            # Not add_turn: an unanswered question at the end of a file and this one are one turn, as when read.
             self.gatekeeper.sync(group_turns(self._messages))
         finally:
             if in_main_thread:

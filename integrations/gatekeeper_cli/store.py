@@ -1,6 +1,6 @@
-"""``gatekeeper store``: looks at a store in a SQLite file or in PostgreSQL, brings it up to date, and forgets for good.
+"""``gatekeeper store``: inspection, migration and permanent deletion, for a store in SQLite or PostgreSQL.
 
-No command makes a store, none prints how to log in to a server, and none shows what a message or a memory says.
+No command creates a store, prints the credentials of a server, or shows the text of a message or memory.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def migrate(file: Place, schema: Schema = _SCHEMA, as_json: AsJson = False) -> N
 
 @dataclass(frozen=True)
 class _Target:
-    """The options of what is forgotten: at most one; none of them is all of the tenant."""
+    """The target of a deletion: at most one option; without one, all of the tenant."""
 
     thread: Annotated[str | None, typer.Option(help=HELP("help.thread"))] = None
     user: Annotated[str | None, typer.Option(help=HELP("help.user"))] = None
@@ -104,7 +104,7 @@ def forget(
             typer.confirm(spoken()(question), abort=True, err=True)
         forgotten = opened.forget(tenant, thread=target.thread, user=target.user, source=target.source)
     if not _is_server(file):
-        delete_indexes(file)  # which hold words of what is forgotten until the next search
+        delete_indexes(file)  # they hold words of the deleted texts until the next search
     _show(forgotten._asdict(), as_json=as_json)
     if not forgotten.is_purged:
         raise typer.Exit(1)
@@ -115,7 +115,7 @@ def _is_server(file: str) -> bool:
 
 
 def open_store(file: str, schema: str, *, migrate: bool = False) -> SQLiteStore | PostgresStore:
-    """Return the store of a file or behind an address; refuse one that is not there, and a missing extra."""
+    """Return the store in a file or at an address; a missing store or a missing extra is an error."""
     if not _is_server(file):
         return SQLiteStore(file, create=False, migrate=migrate)
     try:

@@ -1,7 +1,7 @@
-"""The two sides of a chat: lines in, text out, at a terminal or through pipes.
+"""The input and output of a chat, at a terminal or through pipes.
 
-At a terminal there are a prompt, line editing and recall; on one that calls itself dumb, only the prompt. With a pipe
-on either side there are none of them, and each line that is read is written out, so that the transcript reads well.
+A terminal has a prompt, line editing and recall; a dumb one, only the prompt. With a pipe on either side there is none
+of them, and each input line is echoed, so that the transcript reads well.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from gatekeeper_cli.texts import spoken, visible, visible_lines
 PROMPT = "> "
 _MAX_RECALLED = 1_000
 _READLINE_SETTINGS = (
-    # Bytes above 127 are text, also where the locale does not say so.
+    # Bytes above 127 are text, whatever the locale.
     "set input-meta on",
     "set output-meta on",
     "set convert-meta off",
@@ -34,15 +34,15 @@ _READLINE_SETTINGS = (
 
 
 class Terminal:
-    """The terminal or pipe of a chat; it is ``interactive`` where a person sits: both sides are a terminal."""
+    """The terminal or pipe of a chat; it is ``interactive`` if both sides are a terminal."""
 
     def __init__(self) -> None:
-        self._in: TextIO = sys.stdin or io.StringIO()  # None: the command was started with it closed
+        self._in: TextIO = sys.stdin or io.StringIO()  # None if the command was started with it closed
         self._out: TextIO = sys.stdout or io.StringIO()
         if isinstance(self._in, io.TextIOWrapper):
             self._in.reconfigure(errors="surrogateescape")
         self.interactive = self._in.isatty() and self._out.isatty()
-        # Without colours, bold and dim would be left, which are control sequences, too.
+        # NO_COLOR also turns off bold and dim, which are control sequences, too.
         self._console = Console(
             file=self._out,
             highlight=False,
@@ -64,7 +64,7 @@ class Terminal:
 
         Raises:
             EOFError: the input has ended.
-            KeyboardInterrupt: the person does not want to finish it.
+            KeyboardInterrupt: the user cancels the line.
         """
         if self.interactive:
             return _as_utf8(input(prompt))
@@ -77,7 +77,7 @@ class Terminal:
         return text
 
     def remember(self, texts: Iterable[str]) -> None:
-        """Let the arrow keys bring texts back, the last one first."""
+        """Add texts to what the arrow keys recall, the last one first."""
         if self._editor is None:
             return
         for text in list(texts)[-_MAX_RECALLED:]:
@@ -85,7 +85,7 @@ class Terminal:
                 self._editor.add_history(visible_lines(text))
 
     def write(self, text: str) -> None:
-        """Write a piece of text at once; what a terminal would obey or cannot show is replaced."""
+        """Write and flush a piece of text; what a terminal would obey or cannot show is replaced."""
         if text:
             self._at_line_start = False  # an interrupt may come before the last line here
             self._out.write(visible_lines(text))
@@ -99,7 +99,7 @@ class Terminal:
         return self._console.status(spoken()("chat.waiting"), spinner="line")
 
     def end_line(self) -> None:
-        """Go to the beginning of a line, if the text does not stand there."""
+        """End the current line, unless it is empty."""
         if not self._at_line_start:
             self.write("\n")
 
@@ -111,7 +111,7 @@ class Terminal:
         self._out.flush()
 
     def note(self, text: str) -> None:
-        """Write one line of the command's own, dim where the terminal can."""
+        """Write a one-line note of the command, dim if the terminal can."""
         self.end_line()
         self._console.print(Text(visible(text), style="dim"), soft_wrap=True)
         self._out.flush()
@@ -123,8 +123,8 @@ class Terminal:
 
 
 def _as_utf8(text: str) -> str:
-    """Return a line in which bytes that the locale could not read are read as UTF-8, or are replaced."""
+    """Return a line with the bytes that the locale could not decode read as UTF-8, or replaced."""
     try:
         return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    except UnicodeEncodeError:  # a surrogate of no byte
+    except UnicodeEncodeError:  # a surrogate that is not a byte
         return text.encode("utf-8", "replace").decode("utf-8")

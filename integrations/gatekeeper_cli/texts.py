@@ -1,4 +1,4 @@
-"""The words of the command, in English and in Chinese (``texts.json``), and texts of a conversation made safe to show.
+"""The texts of the command in English and Chinese (``texts.json``), and safe display of a conversation's texts.
 
 Messages of the conversation, JSON, and the errors of the library are never translated.
 """
@@ -22,7 +22,7 @@ _UNSHOWABLE_IN_LINES = re.compile(f"(?![\t\n]){UNSHOWABLE}")
 
 
 class Language(str, Enum):
-    """A language of the output; ``auto`` is that of the locale."""
+    """A language of the output; ``auto`` follows the locale."""
 
     auto = "auto"
     en = "en"
@@ -35,7 +35,7 @@ TABLE: Mapping[str, tuple[str, str]] = {
 }
 """The English and the Chinese text by key; ``left_out.X`` and ``odd.X`` have two English forms, ``one|many``."""
 
-_MIN_ODDS = 0.1  # log odds from which on a sign is worth naming
+_MIN_ODDS = 0.1  # log odds from which a sign is worth naming
 
 _COUNTED = re.compile(
     r"\{(\w+)[^}]*\} (?:more |smaller |model )?(?:turn|topic|token|word|answer|character|call|conversation|line"
@@ -64,7 +64,7 @@ class Texts:
         return text.format(**values) if values else text
 
     def percent(self, part: float, whole: float) -> str:
-        """Return a share with one digit after the point; 100 only for all of it.
+        """Return a share with one decimal; 100 only for all of it.
 
         >>> Texts(Language.en).percent(9_999, 10_000), Texts(Language.zh).percent(1, 8)
         ('99.9 %', '12.5%')
@@ -80,7 +80,7 @@ class Texts:
         return reason if decision.why != "meaning" or decision.shared else self("no_anchor", why=reason)
 
     def why(self, decision: Decision, *, with_need: bool = True) -> str:
-        """Return the reason of a decision, the need of the turn and, where it is kept, what speaks for it most."""
+        """Return the reason of a decision, the need of the turn and, if it is kept, its strongest sign."""
         signs = () if decision.outcome == "dropped" else decision.signs
         shown = [(name, odds) for name, odds in signs if odds >= _MIN_ODDS and f"sign.{name}" in TABLE]
         notes = [f"{self(f'sign.{name}')} {odds:+.1f}" for name, odds in shown[:1]]
@@ -89,11 +89,11 @@ class Texts:
         return self("semicolon").join(filter(None, (self.reason(decision), self("colon").join(notes))))
 
     def gate_reason(self, name: str) -> str:
-        """Return what a reason of the gate means; a reason that is new here, as it is."""
+        """Return a reason of the gate in words; an unknown one unchanged."""
         return self(f"gate_reason.{name}") if f"gate_reason.{name}" in TABLE else name
 
     def counted(self, counts: Mapping[str, int], kinds: str) -> str:
-        """Return counts in words, most first.
+        """Return counts in words, highest first.
 
         >>> Texts(Language.en).counted({"image": 1, "hidden_message": 1_200}, "left_out")
         '1,200 hidden messages, 1 image'
@@ -106,7 +106,7 @@ class Texts:
 
 
 def texts_for(language: Language) -> Texts:
-    """Return the texts of a language, of the locale's for ``auto``."""
+    """Return the texts of a language."""
     return Texts(language_of(os.environ, locale.getlocale()[0]) if language is Language.auto else language)
 
 
@@ -115,35 +115,35 @@ _spoken: ContextVar[Texts] = ContextVar("spoken", default=ENGLISH)
 
 
 def speak(language: Language) -> Texts:
-    """Return the texts of a language; errors and notes of the command that runs follow it from here on."""
+    """Return the texts of a language, and use them for further errors and notes of the running command."""
     texts = texts_for(language)
     _spoken.set(texts)
     return texts
 
 
 def spoken() -> Texts:
-    """Return the texts in the language of the command that runs."""
+    """Return the texts in the language of the running command."""
     return _spoken.get()
 
 
 def language_of(environment: Mapping[str, str], system: str | None = None) -> Language:
     """Return the language of the first of ``LC_ALL``, ``LC_MESSAGES`` and ``LANG`` that is set, else of ``system``.
 
-    ``LANGUAGE`` comes first, unless the locale is C (as gettext has it).
+    ``LANGUAGE`` takes precedence, unless the locale is C (as in gettext).
 
     >>> language_of({"LANG": "zh_CN.UTF-8"}).value, language_of({"LC_ALL": "C", "LANG": "zh_CN.UTF-8"}).value
     ('zh', 'en')
     """
     names = ("LC_ALL", "LC_MESSAGES", "LANG")
-    found = next((environment[name] for name in names if environment.get(name)), "")
-    if found and found.partition(".")[0] not in ("C", "POSIX"):
-        found = (environment.get("LANGUAGE") or found).partition(":")[0]
-    name = (found or system or "").lower()
+    locale = next((environment[name] for name in names if environment.get(name)), "")
+    if locale and locale.partition(".")[0] not in ("C", "POSIX"):
+        locale = (environment.get("LANGUAGE") or locale).partition(":")[0]
+    name = (locale or system or "").lower()
     return Language.zh if name.startswith(("zh", "chinese")) else Language.en
 
 
 def visible(text: str) -> str:
-    r"""Return a text on one line, with a replacement character for what a terminal would obey or cannot show.
+    r"""Return a text on one line; what a terminal would obey or cannot show becomes U+FFFD.
 
     >>> visible("one\n  two \x1b[31m")
     'one two \ufffd[31m'
@@ -152,7 +152,7 @@ def visible(text: str) -> str:
 
 
 def visible_lines(text: str) -> str:
-    r"""Return a text with its lines and tabs, and the same replacement character; a carriage return is left out.
+    r"""Return a text made safe like ``visible``, but with its lines and tabs; carriage returns are removed.
 
     >>> visible_lines("one\r\n\ttwo \x1b[31m")
     'one\n\ttwo \ufffd[31m'

@@ -1,8 +1,7 @@
-"""Topics for people to read: their turns and tokens, which are about the same subject, and a title for each subject.
+"""Topics for display: their turns and tokens, those on the same subject, and a title for each subject.
 
-The index needs no Chinese words: it holds every pair of characters. For titles, and for anchors that are shown, the
-longest word of the lists of this library is taken where one begins, and two to four characters between words and
-grammar for a word.
+The index needs no Chinese words: it holds every pair of characters. Titles and displayed anchors use the longest
+listed word at a position; two to four characters between listed words and grammar also count as a word.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from gatekeeper_core.text import clean, is_wide, word_strings
 _TITLE_WORDS = 3
 _MIN_LIKENESS = 0.05
 _USER_WEIGHT = 1.5
-_NEWEST_SUBJECTS = 20  # of those that hold a term
+_NEWEST_SUBJECTS = 20  # that contain a term
 _MAX_READ = 2_000  # characters of one side of a turn
 _LONGEST_UNLISTED = 4
 _GRAMMAR = lexicon.HAN_PARTICLES | lexicon.HAN_LIGHT | lexicon.HAN_GENERIC | lexicon.KANA_PARTICLES
@@ -37,12 +36,12 @@ class Topic(NamedTuple):
     topic_id: int
     start: int
     stop: int
-    title: tuple[str, ...] = ()  # up to three words of all topics on its subject, the most telling first
+    title: tuple[str, ...] = ()  # of its subject: up to three words, the most telling first
     returns_to: int | None = None  # the last earlier topic on the same subject
 
 
 class Subject(NamedTuple):
-    """A topic with every later one on the same subject; the title is that of its topics."""
+    """All topics on the same subject, with their common title."""
 
     topic_ids: tuple[int, ...]
     title: tuple[str, ...]
@@ -90,7 +89,7 @@ class Timeline(NamedTuple):
 
 
 def subject_numbers(topics: Sequence[Topic]) -> list[int]:
-    """Return by topic the number of its subject, counted from 0 by their first turns."""
+    """Return the subject number of each topic, from 0 in order of their first turns."""
     numbers: list[int] = []
     for topic in topics:
         new = max(numbers, default=-1) + 1
@@ -99,7 +98,7 @@ def subject_numbers(topics: Sequence[Topic]) -> list[int]:
 
 
 def spans(turn_ids: Sequence[int], texts: Texts, *, limit: int | None = None) -> str:
-    """Return numbers of turns, oldest first, neighbours as a span.
+    """Return turn numbers as text, neighbours as a span; at most ``limit`` spans.
 
     >>> from gatekeeper_cli.texts import Language
     >>> spans([0, 1, 2, 5, 7, 8], Texts(Language.en)), spans([0, 2, 4], Texts(Language.en), limit=2)
@@ -118,9 +117,9 @@ def spans(turn_ids: Sequence[int], texts: Texts, *, limit: int | None = None) ->
 def topics_of(gatekeeper: ContextGatekeeper) -> tuple[Topic, ...]:
     """Return the topics of a conversation with titles and returns, oldest first; the last one is active.
 
-    A wording that goes back decides alone. Else a topic belongs to the subject that it is most like, where that is 0.05
-    or more, the newest of equals; after a wording that opens a topic, not to the one before it. Likeness, over the
-    topic's terms, where ``n`` of the subject's turns hold a term::
+    An explicit return decides alone. Else a topic belongs to the subject with the highest likeness of 0.05 or more,
+    the newest of equals; after an explicit switch, not to the one just before it. Likeness, summed over the topic's
+    terms, with ``n`` of the subject's turns containing the term::
 
         2 * sum(information(term) * n / (n + turns)) / max(25.6, sum(information(term)))
 
@@ -174,8 +173,8 @@ def topics_of(gatekeeper: ContextGatekeeper) -> tuple[Topic, ...]:
 def _titles(subjects: Sequence[Sequence[tuple[str, str]]]) -> list[tuple[str, ...]]:
     """Return a title for each subject, given its turns.
 
-    A word is worth how many of the subject's turns hold it, times how much it tells against everyday talk, times the
-    share of its turns that lie in the subject; half as much again where the user says it.
+    A word is worth the number of the subject's turns with it, times its surprise against everyday talk, times the
+    share of its turns that are in the subject; half as much again if the user writes it.
     """
     words = [[words_of(*turn) for turn in turns] for turns in subjects]
     totals = Counter(term for turns in words for turn in turns for term in turn)
@@ -187,11 +186,11 @@ def _titles(subjects: Sequence[Sequence[tuple[str, str]]]) -> list[tuple[str, ..
         worth = {}
         for term, count in counts.items():
             if count > 1 or not first[term].is_guess:
-                parts = telling_terms(first[term].text)  # of a word without spaces its pairs
+                parts = telling_terms(first[term].text)  # for a script without spaces: its pairs
                 bits = math.fsum(map(surprise, parts)) / len(parts) if parts else 0.0
                 worth[term] = round(count * count / totals[term] * bits * (_USER_WEIGHT if term in by_user else 1), 6)
         title: dict[str, str] = {}
-        for term in sorted(worth, key=lambda term: (-worth[term], -len(term))):  # of equals the one that comes first
+        for term in sorted(worth, key=lambda term: (-worth[term], -len(term))):  # of equals, the first
             if worth[term] > 0 and len(title) < _TITLE_WORDS and not any(term in one or one in term for one in title):
                 title[term] = first[term].text
         titles.append(tuple(title.values()))
@@ -199,7 +198,7 @@ def _titles(subjects: Sequence[Sequence[tuple[str, str]]]) -> list[tuple[str, ..
 
 
 class Word(NamedTuple):
-    """A word as it was first written, whether the user says it, and whether it is one only if it comes again."""
+    """A word as first written, whether the user wrote it, and whether it counts only if it occurs again."""
 
     text: str
     by_user: bool
@@ -207,7 +206,7 @@ class Word(NamedTuple):
 
 
 def words_of(user: str, assistant: str) -> dict[str, Word]:
-    """Return the words of a turn by the common term of all their forms, the user's first.
+    """Return the words of a turn by the term that all their forms share, the user's first.
 
     >>> [(term, word.text, word.by_user) for term, word in words_of("Which ports?", "端口是 6380，one port").items()]
     [('port', 'ports', True), ('端口', '端口', False)]
@@ -226,7 +225,7 @@ def words_of(user: str, assistant: str) -> dict[str, Word]:
 
 
 def words_by_pair(text: str) -> dict[str, str]:
-    """Return by pair of characters the first word of a text in a script without spaces that holds it.
+    """Return, for each pair of characters in a script without spaces, the first word with it.
 
     >>> words_by_pair("地铁口是 Exit B，博物馆")
     {'地铁': '地铁', '博物': '博物馆', '物馆': '博物馆'}
@@ -240,14 +239,14 @@ def words_by_pair(text: str) -> dict[str, str]:
 
 
 def chinese_words(run: str) -> list[str]:
-    """Return the words of a run of characters of a script without spaces, in order, as written.
+    """Return the words of a run of text in a script without spaces, in order, as written.
 
     >>> chinese_words("那三个库存扣减的接口最后是怎么修的"), chinese_words("我们想去故宫博物馆")
     (['库存', '扣减', '接口'], ['故宫', '博物馆'])
     """
     (listed, longest), plain = _listed(), folded(run)
     words: list[str] = []
-    begin = at = 0  # of the characters that are in no listed word, and where to look
+    begin = at = 0  # start of the characters outside listed words, and the position
     while at < len(run):
         size = next((size for size in range(longest, 1, -1) if plain[at : at + size] in listed), 0)
         if size or plain[at] in _GRAMMAR:
@@ -261,7 +260,7 @@ def chinese_words(run: str) -> list[str]:
 
 @cache
 def _listed() -> tuple[frozenset[str], int]:
-    """Return the words of the lists that are more than grammar and numerals, and the length of the longest."""
+    """Return the listed words that are more than grammar and numerals, and the length of the longest."""
     lists = chain(chain.from_iterable(lexicon.translations().values()), lexicon.synonyms(), *lexicon.kinds().values())
     words = frozenset(word for word in lists if len(word) > 1 and not word.isascii() and not _GRAMMAR.issuperset(word))
     return words, max(map(len, words))

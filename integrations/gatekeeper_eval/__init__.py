@@ -1,12 +1,10 @@
-"""Evaluation on your own logs: what a selection misses, how answers compare, and tests of what must be kept.
+"""Evaluation on your own logs: what a selection misses, how answers compare, and assertions on what is kept.
 
 ::
 
     logs ──sample_turns──> turns ──prompts_of──> whole history | selection
-                                     ├──look_back──> what users had to say again that the selection did not hold
+                                     ├──look_back──> what users had to repeat and the selection lacked
                                      └──plan, evaluate──> verdicts of your own model, tokens and dollars
-
-Each name is imported on first use: every test run loads this package for its pytest plugin.
 """
 
 from __future__ import annotations
@@ -40,7 +38,7 @@ if TYPE_CHECKING:
     from gatekeeper_eval.sampling import TurnId as TurnId
     from gatekeeper_eval.sampling import sample_turns as sample_turns
 
-_NAMES = {
+_NAMES = {  # imported on first use: every run of pytest loads this package, for its plugin
     "errors": "EvalError LedgerError ModelRefusedError",
     "evaluation": "Judged Plan Verdicts evaluate plan rebuild",
     "keeping": "assert_keeps",
@@ -53,7 +51,7 @@ _NAMES = {
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
 
-__all__ = sorted(_MODULES)  # noqa: PLE0605 - the names stand once, above
+__all__ = sorted(_MODULES)  # noqa: PLE0605 - the names are listed once, above
 
 
 def __getattr__(name: str) -> object:

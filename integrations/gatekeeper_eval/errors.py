@@ -1,4 +1,4 @@
-"""The errors of an evaluation; none of them holds a key or text of a conversation.
+"""The errors of an evaluation; none contains a key or text of a conversation.
 
 ::
 
@@ -7,8 +7,8 @@
         ├── LedgerError          the ledger cannot be read or written, or does not fit the chats
         └── ModelRefusedError    the model refuses this one request
 
-Only a ``ModelRefusedError`` lets an evaluation go on. What else the model raises ends it; what was answered before is
-in the ledger. A model behind an address raises the kinds of ``gatekeeper_chat.ChatError``.
+An evaluation continues after a ``ModelRefusedError``. Any other error of the model ends it, with earlier answers in
+the ledger. A model behind a URL raises kinds of ``gatekeeper_chat.ChatError``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""An evaluation: what it will cost, its requests, and the verdicts.
+"""An evaluation: its cost, its requests and its verdicts.
 
 ::
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 Outcome = Literal["better", "equal", "worse", "same_prompt", "refused", "no_verdict"]
 _SIDES: tuple[Side, ...] = get_args(Side)
 _VERDICTS = ("better", "equal", "worse")
-# What a verdict says of the selection, by whose answer comes first.
+# The outcome for the selection, by whose answer comes first.
 _WHOLE_FIRST: Mapping[Preference | None, Outcome] = {"first": "worse", "second": "better", "equal": "equal"}
 _SELECTED_FIRST: Mapping[Preference | None, Outcome] = {"first": "better", "second": "worse", "equal": "equal"}
 
@@ -47,7 +47,7 @@ class Plan(NamedTuple):
 
     Attributes:
         turns: number of turns to compare.
-        same_prompts: number of further turns where the gatekeeper sends everything.
+        same_prompts: number of further turns for which the gatekeeper sends everything.
         requests: number of requests to send.
         in_ledger: number of answers already in the ledger.
         input_tokens: estimated input tokens.
@@ -65,7 +65,7 @@ class Plan(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """Tokens of requests, reported by the model or estimated, and their dollars, None without prices."""
+    """Tokens of requests (reported by the model, or estimated) and dollars; None if a price is unknown."""
 
     input_tokens: int
     output_tokens: int
@@ -74,7 +74,7 @@ class Cost(NamedTuple):
 
     @classmethod
     def of(cls, used: Iterable[Usage], prices: Mapping[str, ModelPrices]) -> Cost:
-        """Return the sums of calls."""
+        """Return the totals of calls."""
         calls = tuple(used)
         rows = [prices_of_model(call.model, prices) for call in calls]
         dollars = fsum(row.dollars(call) for row, call in zip(rows, calls, strict=True) if row)
@@ -83,17 +83,16 @@ class Cost(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """A turn answered twice, and judged.
+    """A turn with its two answers and the verdict.
 
     Attributes:
         turn: the turn.
-        outcome: the answer with the selection, compared with the full history: ``better``, ``equal`` or ``worse``;
-            ``same_prompt`` if everything is selected, ``refused`` if a request was, ``no_verdict`` if the judge gave
-            none.
+        outcome: the selection's answer against the full history's: ``better``, ``equal`` or ``worse``; ``same_prompt``
+            if everything is selected, ``refused`` if a request was, ``no_verdict`` if the judge gave none.
         disagreed: whether the verdict changed with the order of the answers, which counts as ``equal``.
         answers: answers with the full history and with the selection; "" for a missing one.
-        opinions: texts of the judge, with the full history's answer first and with the other first.
-        reason: reason of a refused request, else "".
+        opinions: texts of the judge, with the full history's answer first, then with the selection's first.
+        reason: reason of a refusal, else "".
         used: usage of the two answers.
         judging: usage of the judge.
         digests: digests of the requests, by part.
@@ -125,9 +124,9 @@ class Verdicts(NamedTuple):
 
     Attributes:
         judged: the turns, worst outcome first.
-        prices: what the costs are counted at.
-        seed: of the bootstrap.
-        stopped: whether the dollar limit ended it early.
+        prices: prices for the costs.
+        seed: seed of the bootstrap.
+        stopped: whether the dollar limit ended the evaluation early.
     """
 
     judged: tuple[Judged, ...]
@@ -140,7 +139,7 @@ class Verdicts(NamedTuple):
         return sum(each.outcome == outcome for each in self.judged)
 
     def share(self, *outcomes: Outcome) -> Share:
-        """Return the share of an outcome among turns with a verdict (Wilson)."""
+        """Return the share of outcomes among turns with a verdict (Wilson)."""
         return wilson(sum(map(self.count, outcomes)), sum(map(self.count, _VERDICTS)))  # type: ignore[arg-type]
 
     @property
@@ -159,10 +158,7 @@ class Verdicts(NamedTuple):
 
     @property
     def costs(self) -> dict[str, Cost]:
-        """Costs of the answers with the full history, those with the selection, and the judging.
-
-        The answers are those of turns with a verdict, so that the two sides compare.
-        """
+        """Costs of ``whole`` and ``selected`` answers, both over turns with a verdict, and of all ``judging``."""
         calls: dict[str, list[Usage]] = {
             "whole": [each.used[0] for each in self._compared],
             "selected": [each.used[1] for each in self._compared],
@@ -229,21 +225,21 @@ def evaluate(
     seed: int = 0,
     progress: Callable[[Judged], object] | None = None,
 ) -> Verdicts:
-    """Get two answers for each turn, and have them judged in both orders.
+    """Get two answers for each turn and have them judged in both orders.
 
     Args:
         prompts: the turns.
         config: the settings.
         asker: sends requests to the model and keeps the ledger.
         jobs: number of turns to process at once, >= 1.
-        prices: what the costs are counted at.
-        seed: of the bootstrap.
+        prices: prices for the costs.
+        seed: seed of the bootstrap.
         progress: called after each turn, if given.
 
     Raises:
         GatekeeperError: the model cannot answer, or the ledger cannot be written; earlier answers are in it.
     """
-    ended = Event()  # what waits for a thread is not begun after that
+    ended = Event()  # once set, turns that wait for a thread do not start
 
     def judge(each: Prompts) -> Judged | None:
         try:
@@ -299,7 +295,7 @@ def _judge(prompts: Prompts, config: EvalConfig, asker: Asker) -> Judged:
     if answers[0] == answers[1]:
         return Judged(turn, "equal", answers=answers, used=tuple(used), digests=tuple(digests))
     opinions = [ask(judge_request(prompts, *answers, first=first, config=config), judging) or "" for first in _SIDES]
-    # Judges favour a place, so an answer wins only where it wins in both.
+    # Judges favour a position, so an answer wins only if it wins in both.
     # Source: Zheng et al. 2023, "Judging LLM-as-a-Judge with MT-Bench and Chatbot Arena", 3.4.
     whole_first, selected_first = map(read_verdict, opinions)
     one, other = _WHOLE_FIRST.get(whole_first, "no_verdict"), _SELECTED_FIRST.get(selected_first, "no_verdict")
@@ -317,17 +313,17 @@ def rebuild(
     Args:
         source: the logs of the evaluation.
         ledger: the ledger.
-        digest: digest of the request, or its beginning.
+        digest: digest of the request, or a prefix.
         form: format of the logs; detected by default.
-        embedder: embedder of the evaluation, if it had one.
+        embedder: embedder of the evaluation, if any.
 
     Raises:
-        LedgerError: the ledger has no such request, or the logs, the embedder or the library have changed.
+        LedgerError: the ledger has no or several such requests, or the logs, the embedder or the library have changed.
     """
-    found = [entry for entry in ledger if entry.digest.startswith(digest)]
-    if len(found) != 1:
-        raise LedgerError(f"the ledger has {len(found)} requests {digest!a:.70}: give more digits")
-    entry = found[0]
+    entries = [entry for entry in ledger if entry.digest.startswith(digest)]
+    if len(entries) != 1:
+        raise LedgerError(f"the ledger has {len(entries)} requests {digest!a:.70}: give more digits")
+    entry = entries[0]
     settings = dict(entry.settings)
     if settings.pop("rubric_version", None) != RUBRIC_VERSION:
         raise LedgerError(f"request {entry.digest[:12]} was created with another version of the rubric")

@@ -40,7 +40,7 @@ def assert_keeps(
     Args:
         chat: the chat without the question. A ``ContextGatekeeper`` selects with its own budget and settings.
         question: what the user asks next.
-        turn: number of a turn, from 0, negative from the end; or a text of a turn that must be in what is sent, too.
+        turn: number of a turn, from 0, negative from the end; or text of a turn, which must be among the text sent.
         token_budget: token limit of the turns; defaults to that of ``ContextGatekeeper``.
         config: settings of the selection.
 
@@ -73,15 +73,15 @@ def assert_keeps(
     texts = [f"{block.user_text}\n{block.assistant_text}" for block in gatekeeper.turns]
     sent = {kept.turn_id: f"{kept.user}\n{kept.assistant}" for kept in selection.turns}
     if isinstance(turn, str):
-        wanted = [at for at, text in enumerate(texts) if turn in text]
-        if not wanted:
+        turn_ids = [at for at, text in enumerate(texts) if turn in text]
+        if not turn_ids:
             raise ValueError(f"no turn of the chat contains {turn!r}")
         is_kept = any(turn in text for text in sent.values())
     else:
-        wanted = [range(len(texts))[turn]]
-        is_kept = wanted[0] in sent
+        turn_ids = [range(len(texts))[turn]]
+        is_kept = turn_ids[0] in sent
     if not is_kept:
-        raise AssertionError(_message(selection, question, turn, wanted, texts, sent))
+        raise AssertionError(_message(selection, question, turn, turn_ids, texts, sent))
     return selection
 
 

@@ -1,12 +1,12 @@
-"""The ledger: each answered request as a line of JSON, so that nothing is asked twice.
+"""The ledger: a line of JSON per answered request, so that nothing is asked twice.
 
 ::
 
     request ──sha256 of its bytes──> line of the ledger? ──yes──> its answer
                                                          ──no───> ask, then write the line and wait for the disk
 
-A line holds the digest of the request, ids (file, conversation, turn, part), the settings, the answer and the usage,
-and no prompt: with the ids and the same logs each prompt is made again, byte for byte.
+A line holds the request's digest, ids (file, conversation, turn, part), settings, answer and usage, but no prompt: the
+ids and the same logs rebuild each prompt, byte for byte.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _BEGINNING = '{"gatekeeper_eval": '
 
 
 class Entry(NamedTuple):
-    """A line of the ledger: a request by its digest (sha256 in hexadecimal), and its answer or its refusal.
+    """A line of the ledger: a request, by its digest (SHA-256, hexadecimal), and its answer or refusal.
 
     The part is ``whole`` or ``selected`` (an answer), ``judge_whole_first`` or ``judge_selected_first`` (a verdict).
     """
@@ -36,22 +36,21 @@ class Entry(NamedTuple):
     digest: str
     turn: TurnId
     part: str
-    settings: Mapping[str, Any]  # that made the request, beside the logs; see ``Request``
-    reply: Reply | None  # None where it was refused
+    settings: Mapping[str, Any]  # rebuild the request, with the logs; see ``Request``
+    reply: Reply | None  # None if refused
     refused: str = ""  # the reason
 
 
 class Ledger:
     """A ledger in a file, or in memory; thread-safe, for one process at a time.
 
-    A file that does not exist is made by the first entry, readable by its owner alone. A last line that was cut off
-    stays in the file and counts as not written.
+    The first entry creates a missing file, readable by its owner only. A truncated line stays, but does not count.
 
     Args:
-        path: the file.
+        path: the file; None keeps the ledger in memory.
 
     Attributes:
-        torn: number of lines that were cut off.
+        torn: number of truncated lines.
 
     Raises:
         LedgerError: the file cannot be read, or is not a ledger.
@@ -85,7 +84,7 @@ class Ledger:
                 refused = values.get("refused", "")
                 entry = Entry(values["request"], place, values["part"], values["settings"], reply, refused)
             except (KeyError, TypeError, ValueError) as error:
-                # A line that was cut off begins as ours do, and is no JSON; any other is not ours to write behind.
+                # A truncated line starts like ours and is not JSON. Never append to any other file: it is not ours.
                 begins = line.startswith(_BEGINNING[: len(line)])
                 if not begins or not isinstance(error, json.JSONDecodeError):
                     raise LedgerError(
@@ -96,7 +95,7 @@ class Ledger:
             self._entries[entry.digest] = entry
 
     def __len__(self) -> int:
-        """Return how many requests were answered or refused."""
+        """Return the number of requests answered or refused."""
         return len(self._entries)
 
     def __iter__(self) -> Iterator[Entry]:
@@ -111,7 +110,7 @@ class Ledger:
         """Write an entry, and wait until it is on disk.
 
         Raises:
-            LedgerError: it could not be written.
+            LedgerError: the file cannot be written.
         """
         reply = entry.reply
         values: dict[str, Any] = {

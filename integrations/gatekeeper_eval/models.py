@@ -1,4 +1,4 @@
-"""Models of an evaluation: the protocol, a function of the user's, and a model behind an address."""
+"""Models of an evaluation: the protocol, your own function, and a model behind a URL."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class Model(Protocol):
         """Return the answer.
 
         Raises:
-            ModelRefusedError: this request is refused.
-            GatekeeperError: nothing can be answered now.
+            ModelRefusedError: the model refuses this request.
+            GatekeeperError: the model cannot answer now.
         """
         ...
 
@@ -47,9 +47,9 @@ class FunctionModel:
     """A function as a model.
 
     Args:
-        function: takes the messages in OpenAI's chat format; returns the text, or an answer in that format
-            (``choices``, ``usage``), a mapping or an object with ``model_dump``. What it raises ends the evaluation.
-        others: functions for other models, by the name that a request gives.
+        function: takes the messages in OpenAI's chat format; returns the text, or a response in that format (a mapping
+            or an object with ``model_dump``). Except for ``ModelRefusedError``, its errors end the evaluation.
+        others: functions for other models, by model name in the request.
 
     >>> FunctionModel(lambda messages: f"{len(messages)} messages").answer(b'{"messages": []}').text
     '0 messages'
@@ -60,7 +60,7 @@ class FunctionModel:
 
     @classmethod
     def named(cls, *names: str) -> FunctionModel:
-        """Return the functions that each ``package.module:function`` names, looked for in the working folder, too.
+        """Return a model of functions named as ``package.module:function``, imported from the working folder, too.
 
         Raises:
             ConfigError: there is no such function.
@@ -80,7 +80,7 @@ class FunctionModel:
         return cls(functions[names[0]], **functions)
 
     def answer(self, body: bytes) -> Reply:
-        """Return the answer of the function; of the one that the request names as its model, where there are more."""
+        """Return the answer of the function with the name of the request's model, by default of the first one."""
         request = json.loads(body)
         function: Callable[..., Any] = self._others.get(request.get("model")) or self._function
         reply = function(request["messages"])
@@ -99,11 +99,11 @@ class HttpModel:
         self._client = client
 
     def answer(self, body: bytes) -> Reply:
-        """Return the model's answer to the bytes of a request.
+        """Return the answer.
 
         Raises:
-            ModelRefusedError: this request is refused.
-            ChatError: nothing can be answered now.
+            ModelRefusedError: the model refuses this request, or sends no usable content.
+            ChatError: the model cannot answer now.
         """
         from gatekeeper_chat import ChatContentError, ChatRequestError  # needs an extra
 
@@ -114,7 +114,7 @@ class HttpModel:
 
 
 def _reply_of(reply: object) -> Reply:
-    """Return the reply that a text, or an answer in OpenAI's chat format, is."""
+    """Read a text, or a response in OpenAI's chat format."""
     if isinstance(reply, str):
         reply = {"choices": [{"message": {"content": reply}}]}
     choices = reply.get("choices") if isinstance(reply, Mapping) else None

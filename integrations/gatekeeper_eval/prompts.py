@@ -1,4 +1,4 @@
-"""The two prompts of a sampled turn: its whole history, and what the gatekeeper selects of it."""
+"""The two prompts of a sampled turn: the full history, and the gatekeeper's selection from it."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class Prompts(NamedTuple):
 
     turn: SampledTurn
     whole: tuple[Message, ...]
-    selected: tuple[Message, ...]  # what the gatekeeper keeps, the question among it
+    selected: tuple[Message, ...]  # includes the question
     view: HistoryView  # the choice, with its reasons
-    goes_on: bool  # whether the user's next turn stays with the subject, by the gate; False without one
+    goes_on: bool  # whether the gate sees the user's next turn on the same topic; False without one
     settings: Mapping[str, Any]  # of the selection, JSON-ready: the arguments of ``prompts_of``
 
     @property
     def are_equal(self) -> bool:
-        """Whether the gatekeeper sends everything, so that there is nothing to compare."""
+        """Whether the gatekeeper sends everything, which leaves nothing to compare."""
         return self.whole == self.selected
 
 
@@ -40,16 +40,16 @@ def prompts_of(
     config: GatekeeperConfig | None = None,
     embedder: TextEncoder | None = None,
 ) -> Iterator[Prompts]:
-    """Yield the prompts of turns, in order; pass turns of one conversation together, earliest first.
+    """Yield the prompts of turns, in order.
 
-    The selection is that of ``select_history`` without a state: what the question needs, whatever a provider has
-    cached. With the strategy ``cache`` the adapters send more where that is cheaper, never less.
+    They select like ``select_history`` without a state: what the question needs, whatever a provider has cached. With
+    the strategy ``cache``, adapters send more if that is cheaper, never less.
 
     Args:
-        turns: the turns.
-        token_budget: for the whole prompt, in tokens.
-        config: of the selection.
-        embedder: finds turns by their meaning, too.
+        turns: the turns; those of one conversation together, earliest first.
+        token_budget: tokens of the whole prompt.
+        config: settings of the selection.
+        embedder: finds turns by meaning, too.
     """
     config = config or GatekeeperConfig()
     name = embedder.name if embedder else ""
@@ -69,7 +69,7 @@ def prompts_of(
 
 
 def chat_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    r"""Return messages in OpenAI's chat format; media, whose data the logs do not hold, becomes a word in brackets.
+    r"""Return messages in OpenAI's chat format; media, which the logs lack, becomes its kind in brackets.
 
     >>> from gatekeeper_core.messages import MediaPart, Message
     >>> chat_messages([Message("user", (TextPart("What is this?"), MediaPart("image")))])

@@ -1,4 +1,4 @@
-"""The plugin for pytest: the fixture ``gatekeeper_eval``."""
+"""The pytest plugin: the fixture ``gatekeeper_eval``."""
 
 from __future__ import annotations
 
@@ -11,4 +11,4 @@ import pytest
 @pytest.fixture(scope="session")
 def gatekeeper_eval() -> ModuleType:
     """Give the package, for assertions about what is kept: ``gatekeeper_eval.assert_keeps(chat, question, turn)``."""
-    return sys.modules["gatekeeper_eval"]  # its names are loaded when they are first used
+    return sys.modules["gatekeeper_eval"]  # loads its names on first use

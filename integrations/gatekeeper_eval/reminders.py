@@ -1,13 +1,13 @@
-"""Reminders: what users brought up again, a check of a selection without labels or a model.
+"""Reminders: what users bring up again, which checks a selection without labels or a model.
 
 ::
 
-    next user turn ──anchors──> corrections, quotes and names ──that the past holds, and the question does not──>
-    reminders ──held by what was selected?──> held | missed
+    next user turn ──anchors──> corrections, quotes and names ──in the past, but not in the question──>
+    reminders ──in the selection?──> held | missed
 
-A user who names again what was said before shows what the conversation was about at that point. What of it the
-selection for the question before did not hold may have been missing in the answer. May: a user also turns to other
-things, so the rate bounds the misses from above. The newest turns that fit into the same tokens are the yardstick.
+A user who brings up something from earlier shows what mattered there. If the selection for the previous question
+lacked it, the answer may have missed it. Users also just change the subject, so the rate is an upper bound. The
+baseline is the newest turns that fit into the same tokens.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 ReminderKind = Literal["correction", "quote", "name"]
 _EXACT = frozenset({"identifier", "version", "number", "date", "amount"})
 _LEAST_WEIGHT = 0.5
-"""Anchors that weigh less are one-digit numbers and characters: they stand in every text. See ``term_weight``."""
+"""Lighter anchors (one-digit numbers, single characters) are in every text; see ``term_weight``."""
 
 
 class Reminder(NamedTuple):
-    """A thing that the user brought up again, as written.
+    """Something that the user brings up again, as written.
 
-    Its kind is ``correction`` (in a turn that corrects the answer), ``quote`` (quoted, or code) or ``name`` (an
+    The kind is ``correction`` (in a turn that corrects the answer), ``quote`` (quoted, or code) or ``name`` (an
     identifier, version, number, date or amount, a capitalised word within a sentence, a rare run of Chinese).
     """
 
@@ -47,9 +47,9 @@ class Reminder(NamedTuple):
 
 
 class LookBack(NamedTuple):
-    """The reminders of one turn: what the selection holds and misses of what the past holds."""
+    """The reminders of one turn that the selection holds and misses."""
 
-    turn: SampledTurn  # whose question was answered
+    turn: SampledTurn  # the one answered
     held: tuple[Reminder, ...]
     missed: tuple[Reminder, ...]
     missed_by_newest: tuple[Reminder, ...]  # by the newest turns that fit into the same tokens
@@ -64,10 +64,10 @@ class LookBack(NamedTuple):
 
 
 class Reminders(NamedTuple):
-    """The reminders of all sampled turns, and shares of misses."""
+    """The reminders of all sampled turns, and the shares of misses."""
 
-    looks: tuple[LookBack, ...]  # of each turn whose next turn has any, most misses first
-    turns: Share  # of these turns with a miss (Wilson)
+    looks: tuple[LookBack, ...]  # of turns with reminders, most misses first
+    turns: Share  # of these turns, those with a miss (Wilson)
     missed: Share  # of the reminders (bootstrap over conversations)
     missed_by_newest: Share
 
@@ -84,7 +84,7 @@ class Reminders(NamedTuple):
 
 
 def reminders_of(looks: Sequence[LookBack], *, seed: int = 0) -> Reminders:
-    """Return the shares over turns; those without a reminder say nothing."""
+    """Return the shares over turns; those without a reminder do not count."""
     relevant = [look for look in looks if look.held or look.missed]
     by_conversation: dict[tuple[str, int], list[LookBack]] = {}
     for look in relevant:
@@ -103,17 +103,17 @@ def reminders_of(looks: Sequence[LookBack], *, seed: int = 0) -> Reminders:
 
 
 def look_back(prompts: Prompts) -> LookBack:
-    """Return which of the next user turn's corrections, quotes and names the selection holds, and which it does not."""
+    """Return the corrections, quotes and names of the next user turn that the selection holds and misses."""
     turn = prompts.turn
     before, after = turn.messages[: turn.past], turn.messages[turn.past :]
     past, question = _Texts(before), _Texts(after)
     corrects = read_cues(turn.next_text).correction is not None
     text = without_cues(turn.next_text) if corrects or prompts.goes_on else ""
     anchors = [anchor for anchor in extract_anchors(text) if anchor.weight >= _LEAST_WEIGHT]
-    names: dict[str, Reminder] = {}  # by what to look for
+    names: dict[str, Reminder] = {}  # by search term
     others: dict[str, Reminder] = {}
-    # Pairs of neighbouring characters are joined where the past holds them joined as well.
-    # Source: ours; the anchors of a name of three characters are two pairs, and it is one thing to remember.
+    # Join pairs of neighbouring characters if the past has them joined, too.
+    # Source: ours; a name of three characters gives two pairs, but is one reminder.
     runs: list[str] = []
     for pair in [anchor.term for anchor in anchors if anchor.kind == "pair"]:
         grown = runs[-1] + pair[1:] if runs and runs[-1][-1] == pair[0] else ""
@@ -123,7 +123,7 @@ def look_back(prompts: Prompts) -> LookBack:
             runs.append(pair)
     common = background_frequencies()
     for run in runs:
-        # A name has a pair that everyday dialogue seldom has.
+        # A name has a pair that is rare in everyday dialogue.
         is_rare = all(map(is_wide, run)) and any(run[at : at + 2] not in common for at in range(len(run) - 1))
         if not question.has(run) and (corrects or is_rare):
             names.setdefault(run, Reminder(run, "correction" if corrects else "name"))
@@ -137,7 +137,7 @@ def look_back(prompts: Prompts) -> LookBack:
             kind = "correction"
         if kind and past.has(anchor.term) and not question.has(anchor.term):
             others.setdefault(anchor.term, Reminder(anchor.text, kind))
-    # The yardstick: the newest turns that fit into the tokens of the selection, with the head and the question.
+    # The baseline: the newest turns that fit into the tokens of the selection, with the head and the question.
     turns, view = group_turns(before), prompts.view
     head = before[: turns[0].start] if turns else ()
     room = view.tokens - count_messages((*head, *after))
@@ -152,7 +152,7 @@ def look_back(prompts: Prompts) -> LookBack:
 
 
 class _Texts:
-    """The texts of messages, to look for anchors in: those of tools and their calls among them."""
+    """The searchable texts of messages, tool results and calls included."""
 
     def __init__(self, messages: Sequence[Message]) -> None:
         texts = []

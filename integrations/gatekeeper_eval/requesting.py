@@ -1,4 +1,4 @@
-"""The requests of an evaluation: their bytes, what they cost at most, and how each is asked once.
+"""The requests of an evaluation: their bytes, their maximum cost, and a sender that asks each once.
 
 ::
 
@@ -33,10 +33,10 @@ Side = Literal["whole", "selected"]
 Rubric = Literal["auto", "en", "zh"]
 
 _MESSAGE_TOKENS = 4
-"""What the format of a chat message adds. Source: OpenAI's cookbook on counting tokens, 3 to 4."""
+"""Overhead of a chat message. Source: OpenAI's cookbook on counting tokens, 3 to 4."""
 
 _ANSWER_TOKENS, _JUDGE_TOKENS = 1_024, 512
-"""How long an answer and a verdict may be, where ``EvalConfig.body`` does not say it. Source: ours."""
+"""Output limits of an answer and a verdict, unless ``EvalConfig.body`` sets its own. Source: ours."""
 
 _count = TokenEstimator()
 
@@ -49,8 +49,7 @@ class EvalConfig:
         model: name of the model that answers, or a function as ``package.module:function``.
         judge: name of the model that judges; "" means the same.
         rubric: language of the rubric; ``auto`` follows the question.
-        body: extra fields of every request, over the defaults ``max_tokens`` and ``temperature: 0``; None removes a
-            field.
+        body: extra fields of every request; they override ``max_tokens`` and ``temperature: 0``, None removes a field.
 
     Raises:
         ConfigError: a value is invalid.
@@ -66,11 +65,11 @@ class EvalConfig:
             raise ConfigError("EvalConfig.model must be a model name, got an empty str")
         if self.rubric not in get_args(Rubric):
             raise ConfigError(f'EvalConfig.rubric must be "auto", "en" or "zh", got {self.rubric!r}')
-        if taken := {"model", "messages", "stream"} & self.body.keys():
-            raise ConfigError(f"EvalConfig.body must not contain {min(taken)}: the evaluation sets it")
+        if reserved := {"model", "messages", "stream"} & self.body.keys():
+            raise ConfigError(f"EvalConfig.body must not contain {min(reserved)}: the evaluation sets it")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return JSON-ready values; ``EvalConfig(**values)`` without ``rubric_version`` gives an equal one."""
+        """Return JSON-ready values; without ``rubric_version``, ``EvalConfig(**values)`` restores the settings."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         return {**values, "body": dict(self.body), "rubric_version": RUBRIC_VERSION}
 
@@ -81,35 +80,35 @@ class SpendingLimitError(Exception):
 
 @dataclass(frozen=True)
 class Request:
-    """One request; its part is as in an ``Entry``."""
+    """One request; ``part`` is that of its ``Entry``."""
 
     turn: TurnId
     part: str
     model: str
     body: bytes
-    input_tokens: int  # of its messages, by an estimate
-    output_tokens: int  # of its answer, at most
-    settings: Mapping[str, Any]  # that made it, beside the logs: of the selection and ``EvalConfig.to_dict``
+    input_tokens: int  # of the messages, estimated
+    output_tokens: int  # of the answer, at most
+    settings: Mapping[str, Any]  # rebuild it, with the logs: those of the selection and ``EvalConfig.to_dict``
 
     @cached_property
     def digest(self) -> str:
-        """Sha256 of its bytes, in hexadecimal."""
+        """SHA-256 of the body, in hexadecimal."""
         return sha256(self.body).hexdigest()
 
     @property
     def most(self) -> Usage:
-        """Estimated upper bound of its usage."""
+        """Estimated upper bound of the usage."""
         return Usage(self.input_tokens, self.output_tokens, model=self.model)
 
 
 def answer_request(prompts: Prompts, side: Side, config: EvalConfig) -> Request:
-    """Return the request that has one of the two prompts answered."""
+    """Return the request for an answer to one of the two prompts."""
     messages = chat_messages(prompts.whole if side == "whole" else prompts.selected)
     return _request(prompts, side, config.model, messages, _ANSWER_TOKENS, config)
 
 
 def judge_request(prompts: Prompts, whole: str, selected: str, *, first: Side, config: EvalConfig) -> Request:
-    """Return the request that has the two answers judged, with the one of a side in the first place."""
+    """Return the request for a verdict on the two answers; ``first`` is the side whose answer comes first."""
     turn = prompts.turn
     transcript = []
     for message in chat_messages(turn.messages[: turn.past]):
@@ -126,7 +125,6 @@ def judge_request(prompts: Prompts, whole: str, selected: str, *, first: Side, c
 def _request(
     prompts: Prompts, part: str, model: str, messages: list[dict[str, Any]], output_tokens: int, config: EvalConfig
 ) -> Request:
-    """Return a request of messages; equal arguments give equal bytes."""
     body = {"model": model, "messages": messages, "max_tokens": output_tokens, "temperature": 0, **config.body}
     kept = {name: value for name, value in body.items() if value is not None}
     limits = (kept.get(name) for name in ("max_tokens", "max_completion_tokens"))
@@ -143,8 +141,8 @@ class Asker:
     Args:
         model: model that answers.
         ledger: ledger of all answers.
-        prices: prices by the beginning of a model's name.
-        max_dollars: limit of the total cost, by the upper bound of each request; None means no limit.
+        prices: prices by prefix of a model's name.
+        max_dollars: limit of the total cost, checked against the upper bound of each request; None means no limit.
 
     Attributes:
         requests_sent: number of requests sent.
@@ -166,16 +164,16 @@ class Asker:
         self.requests_sent, self.dollars = 0, 0.0
 
     def ask(self, request: Request) -> Entry:
-        """Return the entry of a request: from the ledger, or asked now and written there.
+        """Return the entry of a request from the ledger, or ask now and write it there; a refusal is an entry, too.
 
         Raises:
-            SpendingLimitError: it could cost more than is left.
-            GatekeeperError: nothing can be answered now; a refusal of this request alone is an entry.
+            SpendingLimitError: the request could cost more than is left.
+            GatekeeperError: the model cannot answer now.
             LedgerError: the answer could not be written.
         """
         with self._lock:
             asking = self._asking[request.digest]
-        with asking:  # the same conversation may stand in two files
+        with asking:  # the same conversation may be in two files
             if entry := self._ledger.get(request.digest):
                 return entry
             prices = prices_of_model(request.model, self._prices)
@@ -202,7 +200,7 @@ class Asker:
 
 
 def usage_of(entry: Entry, request: Request) -> Usage:
-    """Return what the model counted for a request, or an estimate where it does not say; of a refused one nothing."""
+    """Return the usage that the model reported, or an estimate; zero for a refused request."""
     if entry.reply is None:
         return Usage(0, 0, model=request.model)
     counted = entry.reply.usage or Usage(request.input_tokens, _count(entry.reply.text))

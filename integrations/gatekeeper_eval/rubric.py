@@ -1,7 +1,4 @@
-"""The rubric that a judge goes by: fixed texts (``rubric.en.md``, ``rubric.zh.md``) with a version.
-
-A changed text is a new version: verdicts of two versions are never counted together, since the requests differ.
-"""
+"""The judge's rubric: fixed texts (``rubric.en.md``, ``rubric.zh.md``); a changed text needs a new version."""
 
 from __future__ import annotations
 
@@ -34,10 +31,7 @@ _VERDICT = LazyPattern(
 def judge_prompt(
     transcript: str, question: str, answers: tuple[str, str], *, language: Literal["en", "zh"]
 ) -> list[dict[str, str]]:
-    """Return the prompt of the judge, in OpenAI's chat format; all text from the logs is fenced.
-
-    The transcript comes first, so that a provider's prompt cache serves both orders of the answers.
-    """
+    """Return the judge's prompt: all text fenced, the transcript first, so that both orders share a cached prefix."""
     tags = ("conversation", "question", "answer-1", "answer-2")
     texts = (transcript, question, *answers)
     parts = [
@@ -47,12 +41,12 @@ def judge_prompt(
 
 
 def read_verdict(text: str) -> Preference | None:
-    """Return the verdict that a judge's answer ends with; None where it gives none.
+    """Return the last verdict in a judge's answer, or None.
 
     >>> read_verdict("Answer 2 makes up a port. **VERDICT: 1**"), read_verdict("一致。结论：相同"), read_verdict("1")
     ('first', 'equal', None)
     """
-    found = [match["verdict"].lower() for match in _VERDICT.finditer(text)]
-    if not found:
+    verdicts = [match["verdict"].lower() for match in _VERDICT.finditer(text)]
+    if not verdicts:
         return None
-    return "first" if found[-1] == "1" else "second" if found[-1] == "2" else "equal"
+    return "first" if verdicts[-1] == "1" else "second" if verdicts[-1] == "2" else "equal"

@@ -2,7 +2,7 @@
 
 ::
 
-    file or folder ──readable_conversations──> conversations ──eligible──> turns ──smallest marks──> Sample
+    file or folder ──readable_conversations──> conversations ──eligible──> turns ──smallest hashes──> Sample
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class TurnId(NamedTuple):
     """The place of a turn in the logs.
 
     Attributes:
-        file: the file, as seen from the folder, with ``/``; the name of a single file.
-        conversation: the number of the conversation in the file, from 1.
-        turn: the number of the turn in the conversation, from 0.
+        file: path relative to the folder, with ``/``; the name of a single file.
+        conversation: number of the conversation in the file, from 1.
+        turn: number of the turn in the conversation, from 0.
     """
 
     file: str
@@ -41,15 +41,15 @@ class TurnId(NamedTuple):
 
 
 class SampledTurn(NamedTuple):
-    """A turn of the logs as its model saw it: everything up to the question, and what the user said next.
+    """A turn of the logs as its model saw it, with its answer and what the user said next.
 
     Attributes:
-        id: its place.
-        messages: the conversation up to the question, oldest first; the last ones are the user's.
-        past: position of the first message of the turn: those before it are the past.
+        id: place of the turn.
+        messages: conversation up to the question, oldest first; the last ones are the user's.
+        past: number of messages before the turn.
         question: the user's text.
-        answer: the assistant's text of the logs, as a search reads it (``Turn.assistant_text``).
-        next_text: the user's text of the next turn, "" without one.
+        answer: the assistant's text (``Turn.assistant_text``).
+        next_text: the user's text in the next turn, or "".
     """
 
     id: TurnId
@@ -61,10 +61,10 @@ class SampledTurn(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """Sampled turns, and what they were sampled from.
+    """Sampled turns, and the size of the logs.
 
     Attributes:
-        turns: the turns, by file, conversation and turn.
+        turns: the turns, ordered by file, conversation and turn.
         eligible: number of turns to sample from.
         conversations: number of conversations read.
         unread: files and conversations that could not be read.
@@ -81,8 +81,8 @@ def sample_turns(
 ) -> Sample:
     """Return a random sample of turns from a file or a folder; the same seed gives the same turns.
 
-    Each turn gets a mark by the seed and its place, and the smallest marks win: a larger count keeps the turns of a
-    smaller one, and conversations that are added change little.
+    The seed and the place of a turn are hashed, and the smallest hashes win: a larger count keeps the turns of a
+    smaller one, and added conversations change little.
 
     Args:
         source: a file in any supported format, or a folder.
@@ -123,7 +123,7 @@ def sample_turns(
 
 
 def read_turn(source: str, place: TurnId, *, form: str | None = None) -> SampledTurn | None:
-    """Return the turn at a place of the logs, None where they do not have it."""
+    """Return the turn at a place in the logs, or None."""
     conversations = _conversations(source, form, [], only=place.file)
     turns = (turn for name, conversation in conversations for turn in _eligible(name, conversation, 0))
     return next((turn for turn in turns if turn.id == place), None)
@@ -134,8 +134,8 @@ def _conversations(
 ) -> Iterator[tuple[str, Conversation]]:
     files = {source: PurePath(source).name}
     if os.path.isdir(source):
-        found = conversation_files(source, unread)
-        files = {file: PurePath(os.path.relpath(file, source)).as_posix() for file in found}
+        paths = conversation_files(source, unread)
+        files = {file: PurePath(os.path.relpath(file, source)).as_posix() for file in paths}
     for file, name in files.items():
         if only in (None, name):
             for conversation in readable_conversations(file, name, unread=unread, form=form):
@@ -143,7 +143,6 @@ def _conversations(
 
 
 def _eligible(name: str, conversation: Conversation, least_tokens: int) -> Iterator[SampledTurn]:
-    """Yield the turns with a question and enough history before it."""
     messages, turns = conversation.messages, conversation.turns
     history = counted = 0
     for at, turn in enumerate(turns):

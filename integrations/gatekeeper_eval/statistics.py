@@ -1,4 +1,4 @@
-"""Intervals of shares and of sums over turns, with the standard library alone."""
+"""Confidence intervals of shares and of ratios of sums, with the standard library only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LEAST_GROUPS = 5
 
 
 class Share(NamedTuple):
-    """A share of something, 0..1, or -1..1 for a difference, with its confidence interval; 0 of nothing."""
+    """A share, 0..1 (a difference: -1..1), with its confidence interval; 0 if ``total`` is 0."""
 
     value: float
     low: float
@@ -29,10 +29,10 @@ class Share(NamedTuple):
 
 
 def wilson(hits: int, total: int, *, confidence: float = 0.95) -> Share:
-    """Return a share with Wilson's score interval; of nothing, everything is possible.
+    """Return a share with Wilson's score interval; 0 to 1 if ``total`` is 0.
 
     Source: Wilson 1927; recommended for small samples by Brown, Cai and DasGupta 2001, "Interval Estimation for a
-    Binomial Proportion". It takes the turns for independent.
+    Binomial Proportion". It assumes independent turns.
 
     >>> share = wilson(8, 10)
     >>> round(share.low, 3), round(share.high, 3), wilson(0, 0)[:3]
@@ -50,19 +50,18 @@ def wilson(hits: int, total: int, *, confidence: float = 0.95) -> Share:
 def bootstrap_ratio(
     groups: Sequence[Sequence[tuple[int, int]]], *, seed: int = 0, confidence: float = 0.95, lowest: float = 0.0
 ) -> Share:
-    """Return a ratio of two sums with its percentile bootstrap interval; groups are drawn whole.
+    """Return a ratio of two sums with its percentile bootstrap interval.
 
-    Of fewer than five groups the parts are drawn one by one, and the interval is that of these groups alone.
+    Whole groups are drawn; with fewer than five, single parts are, and the interval holds for these groups only.
 
     Args:
-        groups: for each group, such as a conversation, what each of its parts, such as a turn, adds to the numerator
-            and to the denominator.
-        seed: of the draws.
-        confidence: of the interval.
-        lowest: the smallest ratio there can be, where nothing is known.
+        groups: per group (a conversation), the numerator and denominator of each part (a turn).
+        seed: seed of the draws.
+        confidence: level of the interval.
+        lowest: smallest possible ratio, for the interval of no data or a single part.
 
     Source: Efron and Tibshirani 1993, 13.3; groups drawn whole, since turns of one conversation depend on each other:
-    Field and Welsh 2007, "Bootstrapping clustered data". The five are ours.
+    Field and Welsh 2007, "Bootstrapping clustered data". The threshold of five is ours.
 
     >>> bootstrap_ratio([[(1, 4), (0, 4), (2, 4)]])[:3]
     (0.25, 0.0, 0.5)

@@ -1,4 +1,4 @@
-r"""Readers and writers of conversation formats, without the frameworks that they come from.
+r"""Readers and writers of conversation formats; the frameworks behind them are not needed.
 
 >>> import io
 >>> transcript = io.BytesIO("## User\n\n端口?\n\n## Assistant\n\n6380".encode())

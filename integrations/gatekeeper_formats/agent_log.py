@@ -1,4 +1,4 @@
-"""Shared by readers of agents' logs and of providers' message lists: one log a file, messages read natively."""
+"""Common code for agent logs (one log per file) and lists of provider-native messages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gatekeeper_formats import base
 
 @dataclass
 class Log:
-    """The session of a log, without its messages: what was left out, the usage of each model call, and the heading."""
+    """A logged session without its messages: counts of what was left out, usage of each model call, heading."""
 
     left_out: base.LeftOut = field(default_factory=Counter)
     usage: list[Usage] = field(default_factory=list)
@@ -26,22 +26,22 @@ class Log:
     created: str | None = None
 
     def begins(self, session: object, time: object) -> None:
-        """Note the id and the day of the session, where none is known yet."""
+        """Set the id and the day of the session, unless already set."""
         self.id = self.id or (session if isinstance(session, str) and session else None)
         self.created = self.created or base.date_of(time)
 
     def read(self, items: base.Items) -> Iterable[Message]:
-        """Return the messages of the log, and note the rest."""
+        """Return the messages of the log, and record the rest in this object."""
         raise NotImplementedError
 
 
 class LogFormat(base.Format):
-    """A format whose file is the log of one session."""
+    """A format with one logged session per file."""
 
     log: type[Log]
 
     def entries(self, items: base.Items, whole_file: bool) -> base.Entries:  # noqa: ARG002
-        """Yield the one session; it is read here, because its title may be in its last line."""
+        """Yield the session, already loaded: its title may be on the last line."""
         log = self.log()
 
         def whole_lines() -> base.Items:
@@ -58,9 +58,9 @@ class LogFormat(base.Format):
 def native_messages(
     form: NativeFormat, items: Sequence[tuple[base.Fields, str]], left_out: base.LeftOut
 ) -> list[Message]:
-    """Return the messages of a provider's items, each with its place for the error; media are counted.
+    """Return the messages of a provider's items, given with their places (for errors), and count media.
 
-    No message is marked as signed: thinking is left out, so there is nothing that a signature belongs to.
+    The ``SIGNED`` mark is removed: a signature belongs to thinking, which is left out.
     """
     for item, place in items:
         if not isinstance(item.get("role", ""), str):
@@ -78,7 +78,7 @@ def native_messages(
 
 
 def without(blocks: object, kinds: frozenset[str], left_out: base.LeftOut) -> Any:
-    """Return content without the blocks of thinking of these types, which are counted; text comes back as it is."""
+    """Return content without the thinking blocks of these types, and count them; text is returned unchanged."""
     if not isinstance(blocks, list):
         return blocks
     rest = [block for block in blocks if kind_of(block) not in kinds]

@@ -1,7 +1,6 @@
-"""Aider's chat history, ``.aider.chat.history.md``: the sessions of a folder one behind the other.
+"""Aider's chat history, ``.aider.chat.history.md``: all sessions of a folder, in order.
 
-``# aider chat started at ...`` begins a session. ``#### `` marks each line of the user, ``> `` the output of Aider
-itself; everything else is the model's answer.
+``# aider chat started at ...`` begins a session, ``#### `` a user line, ``> `` Aider's output; the rest is the answer.
 """
 
 from __future__ import annotations
@@ -18,9 +17,7 @@ _START = re.compile(r"^# aider chat started at (.*)$", re.MULTILINE)
 _USER = re.compile(r"####(?: (?P<text>.*?))?(?P<written> {2})?")
 _NOTE = re.compile(r">(?: (?P<text>.*?))?(?P<written> {2})?")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
-_COMMAND = re.compile(r"[/!](?!(?:ask|code|architect|context|ok)\b)")
-"""The beginning of what is said to Aider and not to the model."""
-
+_COMMAND = re.compile(r"[/!](?!(?:ask|code|architect|context|ok)\b)")  # begins a line for Aider, not for the model
 _TOKENS = re.compile(
     r"Tokens: (?P<sent>[\d.,]+k?) sent"
     r"(?:, (?P<written>[\d.,]+k?) cache write)?(?:, (?P<hit>[\d.,]+k?) cache hit)?, (?P<received>[\d.,]+k?) received\."
@@ -41,18 +38,18 @@ class _Aider(base.Format):
         ends = [*(start.start() for start in starts[1:]), len(text)]
         for start, end in zip(starts, ends, strict=True):
             lines = text[start.end() : end].split("\n")
-            questions = (found["text"] for line in lines if (found := _USER.fullmatch(line)) and found["text"])
+            questions = (match["text"] for line in lines if (match := _USER.fullmatch(line)) and match["text"])
             title = next((question for question in questions if not _COMMAND.match(question)), None)
             yield base.Entry(base.loader(partial(_messages, lines)), title=title, created=base.date_of(start[1]))
 
 
 def _messages(lines: list[str], left_out: base.LeftOut) -> Iterator[Message | Usage]:
-    """Yield what was said; lines of one kind are one message, and a blank line ends what the user said."""
+    """Yield messages and usage; consecutive lines of one kind form a message, and a blank line ends the user's."""
     open_kind, own, fence = "", list[str](), ""
     for line in lines:
-        # In a code block only a line as Aider writes it is not the answer's.
+        # In a code block, a marked line is Aider's only if it ends in two spaces, as Aider writes it.
         marked = ((kind, pattern.fullmatch(line)) for kind, pattern in (("user", _USER), ("note", _NOTE)))
-        own_mark = ((kind, found["text"] or "") for kind, found in marked if found and (not fence or found["written"]))
+        own_mark = ((kind, match["text"] or "") for kind, match in marked if match and (not fence or match["written"]))
         kind, text = next(own_mark, ("answer", line))
         blank = kind == "answer" and not line.strip() and not fence
         if kind != open_kind and not (blank and open_kind != "user"):
@@ -63,8 +60,8 @@ def _messages(lines: list[str], left_out: base.LeftOut) -> Iterator[Message | Us
         if kind == "answer" and (mark := _FENCE.match(line)):
             closes = fence and mark[1].startswith(fence) and not line.strip().strip(fence[0])
             fence = "" if closes else fence or mark[1]
-        if kind == "note" and (found := _TOKENS.search(text)):
-            sent, received, hit, written = (_count(found[part]) for part in ("sent", "received", "hit", "written"))
+        if kind == "note" and (match := _TOKENS.search(text)):
+            sent, received, hit, written = (_count(match[part]) for part in ("sent", "received", "hit", "written"))
             yield Usage(sent, received, hit, written)
     yield from _message_of(open_kind, own, left_out)
 
@@ -82,9 +79,9 @@ def _message_of(kind: str, lines: list[str], left_out: base.LeftOut) -> Iterator
 
 
 def _count(text: str | None) -> int:
-    """Return a count as Aider rounds it: ``950``, ``2.5k``, ``1,025k``."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)(k?)", (text or "").replace(",", ""))
-    return round(float(found[1]) * (1000 if found[2] else 1)) if found else 0
+    """Return a token count in Aider's notation: ``950``, ``2.5k``, ``1,025k``."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)(k?)", (text or "").replace(",", ""))
+    return round(float(match[1]) * (1000 if match[2] else 1)) if match else 0
 
 
 FORMAT = _Aider()

@@ -1,4 +1,4 @@
-"""Anthropic's messages: a request with ``messages`` and ``system``, a list, or one message a line."""
+"""Anthropic's messages: a request with ``messages`` and ``system``, a list, or one message per line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ THINKING = frozenset({"thinking", "redacted_thinking"})
 
 
 def _is_message(value: object) -> bool:
-    """Return whether a message is in this format and no other."""
+    """Return whether a message can only be in this format."""
     return isinstance(value, dict) and "role" in value and bool(ANTHROPIC.signs(value))
 
 

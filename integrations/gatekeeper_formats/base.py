@@ -1,4 +1,4 @@
-"""The formats' common ground: a ``Format`` detects, reads and writes files, and counts everything that it cannot hold.
+"""The base of all formats: a ``Format`` detects, reads and writes files, and counts what it cannot hold.
 
 ::
 
@@ -33,13 +33,13 @@ _SHOWN_TITLE = 60
 
 
 class Heading(NamedTuple):
-    """The entry of one conversation in the list of a file.
+    """A conversation's entry in the listing of a file.
 
     Attributes:
         number: position in the file, from 1.
         id: id in the file.
         title: title of the conversation.
-        created: day on which it began, such as ``2024-05-31``.
+        created: start day, such as ``2024-05-31``.
     """
 
     number: int
@@ -54,17 +54,17 @@ class Heading(NamedTuple):
 
 
 class FormatError(GatekeeperError):
-    """A file cannot be read as a conversation; the message is one line with the file and the place."""
+    """A file that cannot be read as a conversation; the message is one line with file and place."""
 
 
 class AmbiguousConversationError(FormatError):
-    """A file has several conversations, and the choice is ambiguous.
+    """An ambiguous choice among several conversations in a file.
 
     Attributes:
         headings: the first ten to choose from.
         count: number of matching conversations.
-        name: the name of the file.
-        wanted: the given number, id or title, if any.
+        name: name of the file.
+        wanted: the requested number, id or title, if any.
     """
 
     def __init__(self, headings: Sequence[Heading], *, count: int, name: str, wanted: str | None = None) -> None:
@@ -76,22 +76,22 @@ class AmbiguousConversationError(FormatError):
 
 
 class PlaceError(Exception):
-    """An error with its place, before the file name is known."""
+    """An error with a place, but not yet a file name."""
 
 
 class CutLineError(PlaceError):
-    """The last line of a file breaks off."""
+    """A truncated last line."""
 
 
 class Item(NamedTuple):
-    """A value in a file, and its place."""
+    """A value in a file, with its place."""
 
     value: object
-    at: int  # its position among the values of the file, from 0
-    line: int | None = None  # from 1; None if it is an element of a list
+    at: int  # index among the values of the file, from 0
+    line: int | None = None  # from 1; None for an element of a list
 
     def place(self, noun: str = "message") -> str:
-        """Return a readable place of the value.
+        """Return the place, for an error message.
 
         >>> Item({}, 2).place(), Item({}, 2, 4).place(), Item({}, 2).place("conversation")
         ('message 2 (counting from 0)', 'line 4', 'conversation 3')
@@ -103,20 +103,20 @@ class Item(NamedTuple):
 
 Items: TypeAlias = Iterator[Item]
 Reports: TypeAlias = Iterable[Message | Usage | None]
-"""The messages of a conversation, and the usage of each model call among them; None where nothing was reported."""
+"""The messages of a conversation and the usage of its model calls; a None (nothing reported) is skipped."""
 
 
 class Loaded(NamedTuple):
-    """One conversation; oldest first."""
+    """A loaded conversation; messages oldest first."""
 
     messages: tuple[Message, ...]
     left_out: LeftOut
-    usage: tuple[Usage, ...] = ()  # of each call of a model; empty where the format reports none
+    usage: tuple[Usage, ...] = ()  # of each model call; empty if the format reports none
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One conversation of a file: ``load`` reads its messages or raises ``PlaceError``; the rest is its heading."""
+    """A conversation of a file: ``load`` reads its messages or raises ``PlaceError``; the rest is its heading."""
 
     load: Callable[[], Loaded]
     _: KW_ONLY
@@ -125,7 +125,7 @@ class Entry:
     created: str | None = None
 
     def heading(self, number: int) -> Heading:
-        """Return its entry in the list of the file."""
+        """Return the entry for the listing of the file."""
         return Heading(number, self.id, self.title, self.created)
 
 
@@ -133,7 +133,7 @@ Entries: TypeAlias = Iterator[Entry]
 
 
 def date_of_seconds(value: object) -> str | None:
-    """Return the day of a number of seconds since 1970, in UTC; None for what is no time."""
+    """Return the UTC day of a Unix time in seconds; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
         return None
     try:
@@ -143,44 +143,44 @@ def date_of_seconds(value: object) -> str | None:
 
 
 def date_of(value: object) -> str | None:
-    """Return the day of a time as ISO 8601 writes it; None for what is no time."""
+    """Return the day of an ISO 8601 time; None for anything else."""
     return value[:10] if isinstance(value, str) and re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?![0-9])", value) else None
 
 
 class Format:
-    """A format of files. A subclass knows its files, and reads them by ``conversation``, ``messages`` or both."""
+    """A file format; a subclass detects its files and reads them with ``conversation``, ``messages`` or both."""
 
     name: str  # for ``--from`` and ``--to``
-    signs: frozenset[str] = frozenset()  # the keys of a conversation that is one value, where these tell the format
-    id_keys: tuple[str, ...] = ("id",)  # where a conversation that is one value has its id, its title and its time
+    signs: frozenset[str] = frozenset()  # keys that identify a conversation stored as one value
+    id_keys: tuple[str, ...] = ("id",)  # keys of its id and, below, of its title and time
     title_key = "title"
     created_key = ""
-    day: Callable[[object], str | None] = staticmethod(date_of)  # of such a time
+    day: Callable[[object], str | None] = staticmethod(date_of)  # reads that time
 
     def knows(self, value: Any) -> bool:
-        """Return whether the first value of a file is of this format: an object, or the text of what is no JSON."""
+        """Return whether a file has this format, by its first value (an object) or, if it is not JSON, its text."""
         return self.signs.issubset(value)
 
     def holds(self, value: Any) -> bool:
-        """Return whether the first value of a file is a conversation, and no message."""
+        """Return whether the first value of a file is a conversation rather than a message."""
         return bool(self.signs) or (isinstance(value, dict) and "messages" in value and "role" not in value)
 
     def messages(self, items: Items, left_out: LeftOut) -> Reports:
-        """Yield the messages of a conversation whose messages are the values of a file."""
+        """Yield the messages of a file that has one message per value."""
         raise NotImplementedError
 
     def conversation(self, value: Fields, left_out: LeftOut) -> Reports:
-        """Yield the messages of a conversation that is one value of a file."""
+        """Yield the messages of a conversation stored as one value."""
         return self.messages(items_of(value, "messages"), left_out)
 
     def opening(self, first: Fields) -> dict[str, str | None]:  # noqa: ARG002
-        """Return id and day of a conversation whose messages are the values, from the first of them."""
+        """Return id and day of a file with one message per value, from the first one."""
         return {}
 
     def entries(self, items: Items, whole_file: bool) -> Entries:
-        """Yield the conversations of a file from its values, or from the one text of a format that is no JSON.
+        """Yield the conversations of a file from its values or, if it is not JSON, from its text.
 
-        A broken one breaks no other. ``whole_file``: the one value is the full file.
+        A broken one does not affect the others. ``whole_file``: the only value is the whole file.
         """
         first, values = peeked(items)
         if not self.holds(first):
@@ -203,15 +203,15 @@ class Format:
 
 
 class WritableFormat(Format):
-    """A format that is written as well."""
+    """A format that can also be written."""
 
     def write(self, messages: Sequence[Message], left_out: LeftOut) -> Iterable[str]:
-        """Yield the text of a file, and count what the format cannot hold."""
+        """Yield the text of a file in pieces, and count what the format cannot hold."""
         raise NotImplementedError
 
 
 def loader(read: Callable[[LeftOut], Reports], *, prefix: str = "") -> Callable[[], Loaded]:
-    """Return a function that loads a conversation; in errors, ``prefix`` names the conversation."""
+    """Return a function that loads a conversation; its errors begin with ``prefix``."""
 
     def load() -> Loaded:
         left_out: LeftOut = Counter()
@@ -230,13 +230,13 @@ def loader(read: Callable[[LeftOut], Reports], *, prefix: str = "") -> Callable[
 
 
 def peeked(items: Items) -> tuple[object, Items]:
-    """Return the first value, or None, and all items."""
+    """Return the first value (None if there is none) and an iterator over all items."""
     first = next(items, None)
     return (None, items) if first is None else (first.value, chain((first,), items))
 
 
 def message_from(data: Mapping[str, Any], place: str, left_out: LeftOut) -> Message:
-    """Return the message of a dict in OpenAI's chat format; what holds no text is counted."""
+    """Return the message of a dict in OpenAI's chat format, and count its media."""
     try:
         message = Message.from_dict(data)
     except MessageFormatError as error:
@@ -246,29 +246,29 @@ def message_from(data: Mapping[str, Any], place: str, left_out: LeftOut) -> Mess
 
 
 def count_tools(value: Fields, left_out: LeftOut) -> None:
-    """Count the definitions of tools in a request."""
+    """Count the tool definitions of a request."""
     left_out["tool_definition"] += len(list_or_empty(value.get("tools")))
 
 
 def items_of(value: Fields, key: str) -> Items:
-    """Return the elements of a list in an object as items."""
+    """Return the elements of a list field as items."""
     return (Item(element, at) for at, element in enumerate(field_of(value, key, list)))
 
 
 def objects_of(items: Items, noun: str = "message") -> Iterator[tuple[dict[str, Any], str]]:
-    """Yield values that must be objects, each with its place."""
+    """Yield each value, which must be an object, with its place."""
     for item in items:
         place = item.place(noun)
         yield checked_object(item.value, place), place
 
 
 def text_parts(text: object) -> list[Part]:
-    """Return a text as parts of a message; an empty one and anything else holds nothing."""
+    """Return a text as message parts; none for an empty text or anything else."""
     return [TextPart(text)] if isinstance(text, str) and text else []
 
 
 def media_part(kind: MediaKind, left_out: LeftOut) -> list[Part]:
-    """Return a mark where media stood, which is counted."""
+    """Return a placeholder for media, and count it."""
     left_out[kind] += 1
     return [MediaPart(kind)]
 
@@ -279,13 +279,13 @@ def arguments_of(value: object) -> str:
 
 
 def count_media(message: Message, left_out: LeftOut) -> None:
-    """Count the parts of a message that are not text: their place is kept, their data is not."""
+    """Count the media parts of a message; their position is kept, their data is not."""
     if not isinstance(message.content, str):
         left_out.update(part.kind for part in message.content if isinstance(part, MediaPart))
 
 
 def count_fields(message: Message, left_out: LeftOut) -> None:
-    """Count what a message holds beside its role, its content and its calls."""
+    """Count the name, id, metadata and time of a message, if set."""
     fields = (message.name, message.id, message.metadata, message.created_at)
     left_out["message_field"] += sum(bool(field) for field in fields)
 
@@ -299,34 +299,34 @@ def checked_object(value: object, place: str) -> dict[str, Any]:
 
 def field_of(value: Fields, key: str, kind: type[Kind], place: str = "") -> Kind:
     """Return a field of an object that must be a list, an object or text."""
-    found = value.get(key)
-    if not isinstance(found, kind):
-        wanted = {list: "a list", dict: "an object"}.get(kind, "text")
-        got = f"got {kind_of(found)}" if key in value else "it is missing"
-        raise PlaceError(f'{place}"{key}" must be {wanted}, {got}')
-    return found
+    field = value.get(key)
+    if not isinstance(field, kind):
+        expected = {list: "a list", dict: "an object"}.get(kind, "text")
+        got = f"got {kind_of(field)}" if key in value else "it is missing"
+        raise PlaceError(f'{place}"{key}" must be {expected}, {got}')
+    return field
 
 
 def kind_of(value: object) -> str:
-    """Return what JSON calls the kind of a value."""
+    """Return the JSON type of a value, for an error message."""
     names = {dict: "an object", list: "a list", str: "text", bool: "true or false", type(None): "null"}
     return names.get(type(value), "a number")
 
 
 def object_at(value: object, *keys: str) -> dict[str, Any]:
-    """Return the object at a path of keys inside of an object (of none: itself), or an empty one."""
+    """Return the object at a path of keys (without keys: the value itself), or an empty one."""
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
     return value if isinstance(value, dict) else {}
 
 
 def list_or_empty(value: object) -> list[Any]:
-    """Return a list, and an empty one for everything else."""
+    """Return a list unchanged; an empty one for anything else."""
     return value if isinstance(value, list) else []
 
 
 def json_or_none(text: str | bytes) -> Any:
-    """Return the value of a JSON text; None for what is no JSON."""
+    """Return the value of a JSON text; None if it is not JSON."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -334,17 +334,17 @@ def json_or_none(text: str | bytes) -> Any:
 
 
 def text_or_none(value: object) -> str | None:
-    """Return a text that is not blank, and None for everything else."""
+    """Return a text that is not blank; None for anything else."""
     return value if isinstance(value, str) and value.strip() else None
 
 
 def json_text(value: object) -> str:
-    """Return a value as JSON on one line; lone surrogates are escaped, so that it is UTF-8 and comes back the same."""
+    """Return a value as JSON on one line; lone surrogates are escaped, so that it fits UTF-8 and round-trips."""
     return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", json.dumps(value, ensure_ascii=False))
 
 
 def json_list(values: Iterable[object], *, start: str = "[", end: str = "\n]\n") -> Iterator[str]:
-    """Yield the text of a list, an element a line."""
+    """Yield the text of a JSON list, one element per line."""
     yield start
     for at, value in enumerate(values):
         yield (",\n " if at else "\n ") + json_text(value)
@@ -352,7 +352,7 @@ def json_list(values: Iterable[object], *, start: str = "[", end: str = "\n]\n")
 
 
 def without_surrogates(text: str, left_out: LeftOut) -> str:
-    """Return a text that UTF-8 can hold: half characters become a replacement character, and are counted."""
+    """Return a text with lone surrogates, which UTF-8 cannot hold, replaced by U+FFFD; count them."""
     text, count = _SURROGATE.subn("\ufffd", text)
     if count:
         left_out["surrogate"] += count

@@ -1,7 +1,6 @@
-"""The export of ChatGPT: ``conversations.json``, a list of conversations, each a graph of messages.
+"""ChatGPT's export, ``conversations.json``: a list of conversations, each a tree of messages in ``mapping``.
 
-``mapping`` holds a node for each message; a question that was changed or an answer that was regenerated begins another
-branch. What the user saw last is the way from ``current_node`` up to the root.
+An edited question or a regenerated answer starts a branch; the one shown last runs from the root to ``current_node``.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from gatekeeper_formats.transcript import Transcript, TreeKeys, branch_of
 _KEYS = TreeKeys(nodes="mapping", current="current_node", parent="parent")
 _THINKING = frozenset({"thoughts", "reasoning_recap"})
 _CONTEXT = frozenset({"user_editable_context", "model_editable_context", "model_set_context"})
-"""Messages about the user, for the model; the conversation never shows them."""
+"""Messages to the model about the user; the conversation never shows them."""
 
 _POINTERS: Mapping[str, MediaKind] = {
     "image_asset_pointer": "image",
@@ -35,15 +34,15 @@ class _ChatGPT(base.Format):
     def conversation(self, value: base.Fields, left_out: base.LeftOut) -> tuple[Message, ...]:
         mapping = base.field_of(value, "mapping", dict)
         path = branch_of(mapping, value.get("current_node"), _KEYS)
-        seen = set(path)
-        beside = (node for name, node in mapping.items() if name not in seen)
+        on_path = set(path)
+        beside = (node for name, node in mapping.items() if name not in on_path)
         left_out["branch_message"] += sum(isinstance(node, dict) and node.get("message") is not None for node in beside)
         transcript = Transcript(left_out)
         for name in path:
-            found = mapping[name].get("message")
-            if found is None:
+            node_message = mapping[name].get("message")
+            if node_message is None:
                 continue
-            message = base.checked_object(found, f"the message of node {name!a:.60}")
+            message = base.checked_object(node_message, f"the message of node {name!a:.60}")
             author, metadata, content = (base.object_at(message, key) for key in ("author", "metadata", "content"))
             role, kind, recipient = author.get("role"), content.get("content_type"), message.get("recipient")
             kind = kind if isinstance(kind, str) else None
@@ -68,29 +67,28 @@ class _ChatGPT(base.Format):
 
 
 def _parts(content: base.Fields, left_out: base.LeftOut) -> list[Part]:
-    """Return what a message holds; a text that is empty holds nothing."""
     kind = content.get("content_type")
-    found: list[Part] = []
+    parts: list[Part] = []
     pieces = content.get("parts")
     if isinstance(pieces, list):
         for piece in pieces:
             fields = {"text": piece} if isinstance(piece, str) else base.object_at(piece)
             medium, text = _POINTERS.get(str(fields.get("content_type"))), fields.get("text")
             if medium is not None:
-                found += base.media_part(medium, left_out)
-            elif isinstance(text, str):  # also the words of a recording
-                found += base.text_parts(text)
+                parts += base.media_part(medium, left_out)
+            elif isinstance(text, str):  # also the transcript of a recording
+                parts += base.text_parts(text)
             else:
                 left_out["unknown_part"] += 1
     elif kind == "computer_output":
-        found += base.media_part("image", left_out)
+        parts += base.media_part("image", left_out)
     else:
         # code, execution_output, system_error; tether_quote; tether_browsing_display
         texts = [content[key] for key in ("title", "text", "result") if isinstance(content.get(key), str)]
-        found += [part for text in texts for part in base.text_parts(text)]
+        parts += [part for text in texts for part in base.text_parts(text)]
         if not texts:
             left_out["unknown_part"] += 1
-    return found
+    return parts
 
 
 FORMAT = _ChatGPT()

@@ -1,11 +1,10 @@
-"""The export of Claude: ``conversations.json``, a list of conversations with ``chat_messages``.
+"""Claude's export, ``conversations.json``: a list of conversations with ``chat_messages``.
 
-What is sure of the format: the keys ``uuid``, ``name``, ``created_at``, ``chat_messages``; of a message ``sender``,
-``text``, ``content`` (newer exports; then ``text`` may be empty), ``attachments`` with the extracted text, ``files``
-without any, and, in newer exports, ``parent_message_uuid``. The list then holds the messages of every branch. Which of
-them was shown last is in ``current_leaf_message_uuid`` where a file has it, which the export of an account does not:
-then the branch of the newest message is read. A parent that is not in the list, such as the zero id of the first
-message, is a beginning.
+Reliable keys: ``uuid``, ``name``, ``created_at`` and ``chat_messages``; in a message ``sender``, ``text``, ``content``
+(newer exports; ``text`` may then be empty), ``attachments`` with extracted text, ``files`` without it and, in newer
+exports, ``parent_message_uuid``; the list then holds all branches. ``current_leaf_message_uuid`` names the one shown
+last; without it, as in account exports, the branch of the newest message is read. A parent that is not in the list,
+such as the zero id of the first message, means that a branch begins.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ class _Claude(base.Format):
 
 
 def _shown(messages: list[dict[str, Any]], leaf: object, left_out: base.LeftOut) -> list[dict[str, Any]]:
-    """Return the messages of the branch of a leaf, else of the newest, oldest first; without parents, all of them."""
+    """Return the branch of the leaf, else of the newest message, oldest first; without parents, all messages."""
     if not any(isinstance(message.get("parent_message_uuid"), str) for message in messages):
         return messages
     by_id = {message["uuid"]: message for message in messages if isinstance(message.get("uuid"), str)}
@@ -78,7 +77,7 @@ def _shown(messages: list[dict[str, Any]], leaf: object, left_out: base.LeftOut)
 
 
 def _add_piece(transcript: Transcript, role: Role, piece: object, left_out: base.LeftOut) -> bool:
-    """Add a part of a message and return whether it held anything."""
+    """Add a part of a message; return whether it had content."""
     block, kind = base.object_at(piece), kind_of(piece)
     if kind == "tool_use":
         name, arguments = block.get("name"), base.arguments_of(block.get("input"))

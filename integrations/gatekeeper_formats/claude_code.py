@@ -1,16 +1,16 @@
-"""Session files of Claude Code: a record a line, messages in Anthropic's format, linked from each to its parent.
+"""Claude Code's session files: one record per line, messages in Anthropic's format, each linked to its parent.
 
 ::
 
     summary          title
     user  ─ parent ─ assistant ─ assistant ─ user (results) ─ system compact_boundary ─ user isCompactSummary ─ user
-                     └ one message of the model, a block a line ┘       └ the links go on behind a compaction ┘
+                     └ one model message, one block per line    ┘       └ the links continue after compaction ┘
 
 The format has no specification; Anthropic calls it internal. Source: what public readers of it agree on
 (skillsynchq/txcript, simonw/claude-code-transcripts, ccusage).
 
-The conversation is read as it happened: the branch of the newest record, the part before each compaction included.
-What a compaction put in its place, records of the program and messages of subagents are counted, not read.
+The newest branch is read, including the part before each compaction; compaction summaries, the program's own records
+and subagent messages are counted.
 """
 
 from __future__ import annotations
@@ -33,20 +33,15 @@ _RECORDS = frozenset(
         *("progress", "queue-operation", "summary", "system"),
     }
 )
-_NAMES = frozenset({"leafUuid", "messageId", "parentUuid", "sessionId"})
-"""Keys of which a record has one."""
-
-_TITLES = {"summary": "summary", "ai-title": "aiTitle", "custom-title": "customTitle"}
-"""Where records have a title, the surest last."""
-
+_NAMES = frozenset({"leafUuid", "messageId", "parentUuid", "sessionId"})  # a record has at least one of these
+_TITLES = {"summary": "summary", "ai-title": "aiTitle", "custom-title": "customTitle"}  # the surest last
 _SYNTHETIC = "<synthetic>"
-_LOCAL_OUTPUT = "<local-command-"
-"""How the program begins what a command of its own printed, which no model was asked about."""
+_LOCAL_OUTPUT = "<local-command-"  # begins the output of a local command, which involves no model
 
 
 @dataclass(slots=True)
 class _Entry:
-    """The messages of a user's record, or of all records of one message of the model, with the last usage."""
+    """The messages of a user record, or of all records of one model message, with the last usage."""
 
     names: set[str]
     messages: list[Message]
@@ -54,8 +49,6 @@ class _Entry:
 
 
 class _Session(Log):
-    """The records of a file and their links."""
-
     def __init__(self) -> None:
         super().__init__()
         self._titles: dict[str, str] = {}
@@ -64,11 +57,11 @@ class _Session(Log):
     def _forget(self) -> None:
         self._entries: list[_Entry] = []
         self._by_message: dict[str, _Entry] = {}
-        self._links: dict[str, tuple[str | None, str | None]] = {}  # of each record: its parent, the one before it
+        self._links: dict[str, tuple[str | None, str | None]] = {}  # by record: its parent, the one before it
         self._newest: str | None = None
 
     def read(self, items: base.Items) -> list[Message]:
-        """Return the messages of the newest branch; those of a subagent where the file has no others."""
+        """Return the messages of the newest branch; those of a subagent if the file has no others."""
         main = False
         for record, place in base.objects_of(items):
             talks = record.get("type") in _TALK and isinstance(record.get("message"), dict)
@@ -113,7 +106,7 @@ class _Session(Log):
             or record.get("isApiErrorMessage") is True
             or message.get("model") == _SYNTHETIC
             or (isinstance(text, str) and text.startswith(_LOCAL_OUTPUT))
-        ):  # the program wrote it itself: a reminder, an error, the output of a local command
+        ):  # written by the program: a reminder, an error, the output of a local command
             left_out["program_message"] += 1
             return
         item = {"role": message.get("role", record["type"]), "content": content}
@@ -127,7 +120,7 @@ class _Session(Log):
                 self._by_message[message_id] = entry
         if isinstance(name, str):
             entry.names.add(name)
-        if entry.messages:  # the blocks of one message of the model are in several records
+        if entry.messages:  # a model message spans several records, one per block
             parts: list[Part] = []
             for each in (*entry.messages, *messages):
                 parts += base.text_parts(each.content) if isinstance(each.content, str) else each.content
@@ -137,10 +130,7 @@ class _Session(Log):
         entry.usage = read_usage(message) or entry.usage
 
     def _newest_branch(self) -> list[Message]:
-        """Return the messages from the beginning to the newest record.
-
-        Of calls that ran in parallel, all results are taken: one of them alone is a parent of what follows.
-        """
+        """Return the newest branch, with all results of parallel calls: only one is a parent of what follows."""
         path: set[str] = set()
         name = self._newest
         while name is not None:
@@ -148,7 +138,7 @@ class _Session(Log):
             link = self._links[name]
             near = (each for each in link if each is not None and each in self._links and each not in path)
             name = next(near, None)
-        found: list[Message] = []
+        messages: list[Message] = []
         calls: set[str | None] = set()
         for entry in self._entries:
             results = {message.tool_call_id for message in entry.messages if message.role == "tool"}
@@ -160,8 +150,8 @@ class _Session(Log):
                 self.usage.append(entry.usage)
             filled = [message for message in entry.messages if message.content or message.tool_calls]
             self.left_out["empty_message"] += not filled
-            found += filled
-        return found
+            messages += filled
+        return messages
 
 
 class _ClaudeCode(LogFormat):

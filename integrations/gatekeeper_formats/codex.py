@@ -1,13 +1,12 @@
-"""Rollouts of Codex: a record a line, ``{"timestamp", "type", "payload"}``.
+"""Codex rollouts: one record per line, ``{"timestamp", "type", "payload"}``.
 
-``session_meta`` comes first; ``response_item`` is what went to the model and what came from it; then ``turn_context``,
-``event_msg`` with what the program showed (the messages again, and ``token_count``), and ``compacted`` where a summary
-took the place of what was before. Rollouts of the first versions have the items without an envelope. Source:
-codex-rs/protocol/src/protocol.rs and models.rs of openai/codex.
+``session_meta`` comes first. ``response_item`` is the model's input or output, ``turn_context`` names the model,
+``event_msg`` is what the program showed (the messages again, and ``token_count``), and ``compacted`` a summary in place
+of what came before. The first versions have items without an envelope. Source: codex-rs/protocol/src/protocol.rs and
+models.rs of openai/codex.
 
-The conversation is read as it happened: the part before a compaction stays, the summary is counted. Messages that
-the program wrote in the user's name, reasoning, and what the program showed are counted. A turn that was rolled back
-is on another branch.
+The part before a compaction is read; the summary, reasoning, shown events and messages that the program wrote in the
+user's name are counted. A turn that was rolled back counts as another branch.
 """
 
 from __future__ import annotations
@@ -29,22 +28,19 @@ _BY_THE_PROGRAM = re.compile(
     "|<(environment_context|permissions instructions|user_instructions|skill|turn_aborted|user_shell_command"
     "|subagent_notification|collaboration_mode|model_switch|personality_spec|apps_instructions)>"
 )
-"""How messages begin that Codex writes in the user's name. Source: the markers in codex-rs."""
+"""Beginnings of messages that Codex writes in the user's name. Source: the markers in codex-rs."""
 
 
 class _Rollout(Log):
-    """The records of a file."""
-
     def __init__(self) -> None:
         super().__init__()
         self._messages: list[Message] = []
-        self._open: list[tuple[dict[str, Any], str]] = []  # items of the turn that is read, and their places
-        self._turns: list[tuple[int, int]] = []  # how many messages and calls were before each question
+        self._open: list[tuple[dict[str, Any], str]] = []  # items of the current turn, with their places
+        self._turns: list[tuple[int, int]] = []  # number of messages and calls before each question
         self._model = ""
         self._total: base.Fields = {}
 
     def read(self, items: base.Items) -> list[Message]:
-        """Return the messages of the rollout."""
         for record, place in base.objects_of(items):
             kind, payload = kind_of(record), record.get("payload")
             if "payload" not in record and kind not in _RECORDS:  # of the first versions
@@ -76,7 +72,7 @@ class _Rollout(Log):
         return self._messages
 
     def _close(self) -> None:
-        """Read the items of a turn, so that no more of them than one turn is held."""
+        """Read the items of the current turn, so that only one turn of them is in memory."""
         self._messages += native_messages(RESPONSES, self._open, self.left_out)
         self._open = []
 

@@ -1,4 +1,4 @@
-"""Cursor's export of a chat as Markdown: ``**User**`` and ``**Cursor**``, each behind a rule.
+"""Cursor's Markdown export of a chat: ``**User**`` and ``**Cursor**``, each after a rule.
 
 ::
 
@@ -9,7 +9,7 @@
 
     **User**
 
-A label counts only behind the head of the file or behind a rule: answers are full of bold lines.
+A label counts only after the head of the file or a rule, as answers are full of bold lines.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ _DAY = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})\b|(\d{4})-(\d{1,2})-(\d{1,2})\b"
 
 
 def _head(text: str) -> re.Match[str] | None:
-    found = _HEAD.match(text)
-    return found if found and " from Cursor" in found["when"] else None
+    match = _HEAD.match(text)
+    return match if match and " from Cursor" in match["when"] else None
 
 
 def _day(when: str) -> str | None:
-    """Return the day of a time as the user's country writes it; None where month and day may be either.
+    """Return the day of a time in the user's local notation; None if day and month are ambiguous.
 
     >>> _day("28/9/2026 at 17:49:33 VET"), _day("3/28/2026 at 10:44:59 PDT"), _day("7/8/2025 at 19:03:40")
     ('2026-09-28', '2026-03-28', None)
     """
-    found = _DAY.search(when)
-    if found is None:
+    match = _DAY.search(when)
+    if match is None:
         return None
-    if found[4]:
-        year, month, day = int(found[4]), int(found[5]), int(found[6])
+    if match[4]:
+        year, month, day = int(match[4]), int(match[5]), int(match[6])
     else:
-        year, month, day = int(found[3]), *sorted((int(found[1]), int(found[2])))
+        year, month, day = int(match[3]), *sorted((int(match[1]), int(match[2])))
         if day <= 12 and month != day:
             return None
     try:
@@ -68,7 +68,7 @@ class _Cursor(base.Format):
                 "is not a Cursor export: it must start with a line such as _Exported on ... from Cursor_"
             )
         parts: list[tuple[Role | None, list[str]]] = [(None, [])]
-        filled = -1  # the position of the last line that is not blank, in what was said last
+        filled = -1  # index of the last line of the current message that is not blank
         for line in text[head.end() :].split("\n"):
             own = parts[-1][1]
             role = _LABELS.get(line.strip())

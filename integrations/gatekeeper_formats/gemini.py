@@ -1,11 +1,10 @@
 """Gemini's contents, and the chats that Gemini CLI saves.
 
-Contents are a list, one a line, or under ``contents`` (a request) or ``history`` (a checkpoint of Gemini CLI). A
-session of Gemini CLI has messages of its own under ``messages``; newer ones have a record a line: the session's data,
-then each message (again whenever it changes), ``$set`` for changed data, and ``$rewindTo`` for messages that were taken
-back. Source: packages/core/src/services/chatRecordingTypes.ts and chatRecordingService.ts of google-gemini/gemini-cli.
-
-A session is read as it happened: the list that a compression puts under ``$set`` is counted, not read.
+Contents are a list, one per line, or under ``contents`` (a request) or ``history`` (a checkpoint of Gemini CLI). A
+session of Gemini CLI has its own kind of ``messages``; newer ones have one record per line: the session's data,
+each message (again after each change), ``$set`` for changed data, ``$rewindTo`` for messages taken back. The message
+list that a compression puts under ``$set`` is counted, not read. Source:
+packages/core/src/services/chatRecordingTypes.ts and chatRecordingService.ts of google-gemini/gemini-cli.
 """
 
 from __future__ import annotations
@@ -18,8 +17,7 @@ from gatekeeper_core.pricing.usage import read_usage
 from gatekeeper_formats import base
 from gatekeeper_formats.agent_log import Log, LogFormat, native_messages
 
-_TYPED = frozenset({"type", "part_kind"})
-"""Keys of the parts of other formats; the key of a part of Gemini names its type."""
+_TYPED = frozenset({"type", "part_kind"})  # in parts of other formats; a Gemini part has its type as a key
 
 
 def _is_content(value: object) -> bool:
@@ -36,7 +34,6 @@ def _contents_key(value: base.Fields) -> str | None:
 
 
 def _without_thoughts(parts: Any, left_out: base.LeftOut) -> Any:
-    """Return parts without the thoughts, which are counted."""
     if not isinstance(parts, list):
         return parts
     rest = [part for part in parts if not (isinstance(part, dict) and part.get("thought") is True)]
@@ -45,7 +42,7 @@ def _without_thoughts(parts: Any, left_out: base.LeftOut) -> Any:
 
 
 def _contents(message: base.Fields, place: str, log: Log) -> list[dict[str, Any]]:
-    """Return what one message of a session was for the model: its answer with its calls, then their results."""
+    """Return a session message as contents: the answer with its calls, then their results."""
     kind = message.get("type")
     if kind not in ("user", "gemini"):
         log.left_out["program_message"] += 1
@@ -103,16 +100,14 @@ class _Contents(base.Format):
 
 
 class _Session(Log):
-    """The records of a session."""
-
     def read(self, items: base.Items) -> list[Message]:
-        written: dict[object, tuple[dict[str, Any], str]] = {}  # each message as it was last written
+        written: dict[object, tuple[dict[str, Any], str]] = {}  # the latest version of each message
         for item in items:
             record = base.checked_object(item.value, item.place())
             listed: list[base.Item] = []
             if isinstance(record.get("$rewindTo"), str):
                 names, name = list(written), record["$rewindTo"]
-                for each in names[names.index(name) if name in written else 0 :]:  # unknown: all of them
+                for each in names[names.index(name) if name in written else 0 :]:  # unknown name: all
                     del written[each]
                     self.left_out["branch_message"] += 1
             elif isinstance(record.get("$set"), dict):

@@ -1,12 +1,12 @@
-"""The values of a JSON file, one after the other, without holding the file in memory.
+"""The values of a JSON file, read one by one without holding the file in memory.
 
 ::
 
     bytes ──UTF-8, a piece at a time──> text ──> the elements of a list, the lines of JSON lines, or the one value
 
-The standard library's decoder reads each value, so numbers, escapes and errors are as everywhere else. Of ijson 3.6 the
-C backend turns a lone surrogate into a question mark and ends the process at a very long number, and deep nesting takes
-it quadratic time; a conversation must come back as it was, and a hostile file end in an error.
+The standard library's decoder reads each value, so numbers, escapes and errors are the usual ones. ijson 3.6 is not
+used: its C backend turns a lone surrogate into a question mark, ends the process at a very long number, and takes
+quadratic time for deep nesting; a conversation must round-trip, and a hostile file must end in an error.
 """
 
 from __future__ import annotations
@@ -23,40 +23,35 @@ TOO_DEEP = "the JSON is nested too deeply"
 _CHUNK_BYTES = 1 << 18
 _ZIP = b"PK\x03\x04"
 _WHITE = " \t\n\r"
-_LONGEST_WORD = 32
-"""An error this close to the end of what was read, in characters, may mean that the rest of a word is missing."""
-
+_LONGEST_WORD = 32  # an error this close to the buffer's end, in characters, may be due to a cut-off word
 _decoder = json.JSONDecoder()
 
 
 class TextSource:
-    """The text of a UTF-8 stream without its byte order mark, read in pieces as they are needed.
-
-    ``progress`` is called with the number of bytes of each piece.
-    """
+    """A UTF-8 text stream without byte order mark, read on demand; ``progress`` gets the byte count of each read."""
 
     def __init__(self, stream: BinaryIO, *, progress: Callable[[int], None] | None = None) -> None:
         self._stream = stream
         self._progress = progress
         self._decoder = codecs.getincrementaldecoder("utf-8")()
         self._bytes_read = 0
-        self._line = 1  # of the first character that is held
+        self._line = 1  # of the first character of ``text``
         self._column = 1
         self._ended = False
-        self.text = ""  # what has been read and is still held
-        self.at = 0  # position in it of what comes next
+        self.text = ""  # the buffer
+        self.at = 0  # position of the next character in it
 
     def more(self) -> bool:
-        """Read on, at least as much again as is held; return whether there was anything."""
+        """Discard what was passed and read at least as much as is left; return whether there was anything."""
         if self._ended:
             return False
         self._column, self._line = self._column_of(self.at), self.line()
-        self.text, self.at = self.text[self.at :], 0  # lets go of what was passed
+        self.text, self.at = self.text[self.at :], 0
         content = self._stream.read(max(_CHUNK_BYTES, len(self.text)))
         first = not self._bytes_read
         if first and content.startswith(_ZIP):
             raise PlaceError("is a ZIP archive: unpack it and use the conversations.json inside")
-        pending = len(self._decoder.getstate()[0])  # the beginning of a character, from the piece before
+        pending = len(self._decoder.getstate()[0])  # bytes of a character begun in the previous piece
         try:
             self.text += self._decoder.decode(content, final=not content)
         except UnicodeDecodeError as error:
@@ -76,17 +71,17 @@ class TextSource:
 
     @property
     def ended(self) -> bool:
-        """True if the last line, which no line feed ends, has been passed."""
+        """Whether the last line has been passed and has no line feed."""
         return self._ended and self.at == len(self.text) and not self.text.endswith("\n")
 
     def rest(self) -> str:
-        """Read to the end, and return everything that is held from the next character on."""
+        """Read to the end; return everything from the next character on."""
         while self.more():
             pass
         return self.text[self.at :]
 
     def skip_white(self) -> str:
-        """Go to the next character that is no white space and return it; an empty text at the end."""
+        """Skip white space and return the next character, without passing it; empty at the end."""
         while True:
             text, at, stop = self.text, self.at, len(self.text)
             while at < stop and text[at] in _WHITE:
@@ -109,11 +104,11 @@ class TextSource:
         return line
 
     def line(self, at: int | None = None) -> int:
-        """Return the line of a position in ``text``, by default of what comes next, from 1."""
+        """Return the line number, from 1, of a position in ``text``, by default of the next character."""
         return self._line + self.text.count("\n", 0, self.at if at is None else at)
 
     def place(self, at: int) -> str:
-        """Return the line and the column of a position in ``text``, for a reader."""
+        """Return the line and column of a position in ``text``, for an error message."""
         return f"line {self.line(at)}, column {self._column_of(at)}"
 
     def _column_of(self, at: int) -> int:
@@ -122,10 +117,9 @@ class TextSource:
 
 
 def read_values(source: TextSource) -> tuple[Iterator[Item], bool]:
-    """Return the values of a JSON file, and whether it is one value that is no list.
+    """Return the values of a JSON file, and whether it is a single value other than a list.
 
-    They are the elements of its list, the objects in its lines (if its first line is an object), or its one value. JSON
-    text may hold every line end but the line feed. Taking one raises ``PlaceError`` where the file is broken.
+    They are list elements, lines (if the first is an object) or the one value; a broken one raises ``PlaceError``.
     """
     first = source.skip_white()
     if first == "[":
@@ -147,7 +141,7 @@ def _elements(source: TextSource) -> Iterator[Item]:
         yield Item(_value(source), at)
         at += 1
         mark = source.skip_white()
-        if mark not in ("]", ","):  # which the end of the file is neither
+        if mark not in ("]", ","):  # also at the end of the file
             raise PlaceError(f"{source.place(source.at)}: not JSON: expecting ',' delimiter")
         if mark == ",":
             source.at += 1
@@ -157,7 +151,7 @@ def _elements(source: TextSource) -> Iterator[Item]:
 
 
 def _value(source: TextSource) -> object:
-    """Return the value that comes next, however much of the file must be read for it."""
+    """Return the next value, reading on as needed."""
     while True:
         try:
             value, stop = _decoder.raw_decode(source.text, source.at)
@@ -171,10 +165,10 @@ def _value(source: TextSource) -> object:
             raise PlaceError(_fault(error)) from error
         length, near_end = stop - source.at, stop > len(source.text) - _LONGEST_WORD
         if near_end and not isinstance(value, (dict, list, str)) and source.more():
-            continue  # half a number is a number
+            continue  # half a number is a valid number
         source.at += length
-        found: object = value
-        return found
+        result: object = value
+        return result
 
 
 def _lines(source: TextSource, first: object, number: int) -> Iterator[Item]:
@@ -199,7 +193,6 @@ def _check_end(source: TextSource) -> None:
 
 
 def _fault(error: ValueError | RecursionError) -> str:
-    """Return what the standard library says of a text that it cannot read."""
     if isinstance(error, RecursionError):
         return TOO_DEEP
     kind, message = (

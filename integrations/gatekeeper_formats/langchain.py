@@ -1,7 +1,7 @@
 """LangChain's messages as ``messages_to_dict`` writes them: ``{"type": "human", "data": {"content": ...}}``.
 
-A file is a list of them, as LangChain's file history keeps it, or one a line. A message as ``model_dump`` or ``dumpd``
-writes it, and an object with such a list under ``"messages"``, are read too.
+A file is a list, as in LangChain's file history, or one message per line. Messages as ``model_dump`` or ``dumpd`` write
+them, and an object with a list under ``"messages"``, are read too.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ _CHUNKS = (f"{name}MessageChunk" for name in ("Human", "AI", "System", "Tool", "
 _TYPES = frozenset({*_ROLES, "chat", "remove", *_CHUNKS})
 _WRITTEN = {"system": "system", "user": "human", "assistant": "ai", "tool": "tool"}
 _THINKING = frozenset({"thinking", "redacted_thinking", "reasoning", "reasoning_content"})
-_CALLS = frozenset({"tool_use", "tool_call", "function_call", "input_json_delta"})
-"""Parts that say once more what ``tool_calls`` says."""
+_CALLS = frozenset({"tool_use", "tool_call", "function_call", "input_json_delta"})  # parts that repeat ``tool_calls``
 
 
 def _is_message(value: object) -> bool:
@@ -31,7 +30,7 @@ def _is_message(value: object) -> bool:
 
 
 def langchain_message(value: object, place: str, left_out: base.LeftOut) -> Message | None:
-    """Return the message of a value, or None for the mark of a removed one, which is counted."""
+    """Return the message of a value; None for a removal marker, which is counted."""
     data = message = base.checked_object(value, place)
     if message.get("type") == "constructor":
         data = base.checked_object(message.get("kwargs"), f'{place}, "kwargs"')
@@ -50,7 +49,7 @@ def langchain_message(value: object, place: str, left_out: base.LeftOut) -> Mess
     left_out["artifact"] += data.get("artifact") is not None
     calls = _calls(data, place)
     content = data.get("content")
-    if isinstance(content, list):  # thinking is counted, and calls are named elsewhere
+    if isinstance(content, list):  # thinking is counted; calls are already in ``calls``
         parts = without(content, _THINKING, left_out)
         content = [part for part in parts if not (calls and kind_of(part) in _CALLS)]
     fields = {
@@ -66,8 +65,8 @@ def langchain_message(value: object, place: str, left_out: base.LeftOut) -> Mess
 
 
 def _calls(data: base.Fields, place: str) -> list[dict[str, Any]]:
-    """Return the calls of a message in OpenAI's form; one that LangChain could not parse is one, too."""
-    found = []
+    """Return the calls of a message in OpenAI's form, including those that LangChain could not parse."""
+    calls = []
     for key in ("tool_calls", "invalid_tool_calls"):
         listed = data.get(key) or ()
         if not isinstance(listed, (list, tuple)):
@@ -75,8 +74,8 @@ def _calls(data: base.Fields, place: str) -> list[dict[str, Any]]:
         for at, item in enumerate(listed):
             call = base.checked_object(item, f"{place}, {key}[{at}]")
             function = {"name": call.get("name"), "arguments": call.get("args")}
-            found.append({"id": call.get("id"), "function": function})
-    return found
+            calls.append({"id": call.get("id"), "function": function})
+    return calls
 
 
 class _LangChain(base.WritableFormat):

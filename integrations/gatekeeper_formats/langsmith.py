@@ -1,4 +1,4 @@
-"""LangSmith's runs: a list of them, or one a line, as the API and the bulk export give them.
+"""LangSmith runs, as from the API or the bulk export: a list, or one per line.
 
 A run of type ``llm`` is a model call. Its messages are LangChain's, OpenAI's or pairs of role and text.
 """
@@ -16,12 +16,11 @@ from gatekeeper_formats import base
 from gatekeeper_formats.langchain import langchain_message
 from gatekeeper_formats.traces import Call, Record, TracedMessage, conversations_of
 
-_THREADS = ("thread_id", "session_id", "conversation_id")
-"""The keys of a run's metadata that LangSmith groups runs into threads by."""
+_THREADS = ("thread_id", "session_id", "conversation_id")  # metadata keys by which LangSmith groups runs
 
 
 def _records(value: object, place: str, *, parent: str | None) -> Iterator[Record]:
-    """Yield a run and those inside it."""
+    """Yield a run and its child runs, at any depth."""
     run = base.checked_object(value, place)
     named = (base.object_at(run, "extra", "metadata").get(key) for key in _THREADS)
     names = (parent, *named, run.get("trace_id"), run.get("id"))
@@ -36,7 +35,7 @@ def _records(value: object, place: str, *, parent: str | None) -> Iterator[Recor
 
 
 def _listed(run: base.Fields) -> list[Any] | None:
-    """Return the messages that a run holds as a whole: with its outputs, else of its inputs."""
+    """Return the message list in the outputs of a run, else in its inputs."""
     lists = (base.object_at(run.get(side)).get("messages") for side in ("outputs", "inputs"))
     return next((listed for listed in lists if isinstance(listed, list) and listed), None)
 
@@ -59,7 +58,7 @@ def _call(run: base.Fields, is_root: bool, place: str) -> Call:
     answered = _messages(answers[:1], f"{place}, outputs")
     if answered:
         answered[0].left_out["branch_message"] += len(answers) - 1
-    # What is reported: by the answer, which tells of caches, or by the run.
+    # Usage as reported by the answer, which includes cached tokens, else by the run.
     metadata, invocation = (base.object_at(run, "extra", key) for key in ("metadata", "invocation_params"))
     models = (metadata.get("ls_model_name"), invocation.get("model"), invocation.get("model_name"))
     model = next((name for name in (*models, outputs.get("model")) if isinstance(name, str)), None)
@@ -75,7 +74,7 @@ def _is_pair(value: list[Any]) -> bool:
 
 
 def _answers(outputs: base.Fields) -> list[Any]:
-    """Return the messages that a model answered with, the chosen one first."""
+    """Return the model's answers, the chosen one first."""
     generations = outputs.get("generations")
     if isinstance(generations, list) and generations:
         batch = generations[0] if isinstance(generations[0], list) else generations
@@ -96,7 +95,7 @@ def _answers(outputs: base.Fields) -> list[Any]:
 
 
 def _messages(values: Iterable[Any], place: str) -> list[TracedMessage]:
-    found = []
+    messages = []
     for at, value in enumerate(values):
         left_out: base.LeftOut = Counter()
         where = f"{place}[{at}]"
@@ -106,18 +105,18 @@ def _messages(values: Iterable[Any], place: str) -> list[TracedMessage]:
         elif not isinstance(value, dict):
             raise base.PlaceError(f"{where}: must be a message, got {base.kind_of(value)}")
         if "role" in value and "type" not in value:
-            found.append(TracedMessage(base.message_from(value, where, left_out), left_out))
+            messages.append(TracedMessage(base.message_from(value, where, left_out), left_out))
         else:
             names, kwargs = value.get("id"), value.get("kwargs")
             if value.get("type") == "constructor" and isinstance(kwargs, dict) and "type" not in kwargs:
-                # As LangChain serializes objects: the name of the class is the type.
+                # LangChain's serialization: the class name is the type.
                 name = names[-1] if isinstance(names, list) and names and isinstance(names[-1], str) else ""
                 kind = name.removesuffix("Chunk").removesuffix("Message").lower()
                 value = {**value, "kwargs": {**kwargs, "type": kind}}
             message = langchain_message(value, where, left_out)
             if message is not None:
-                found.append(TracedMessage(message, left_out))
-    return found
+                messages.append(TracedMessage(message, left_out))
+    return messages
 
 
 class _LangSmith(base.Format):
@@ -127,8 +126,8 @@ class _LangSmith(base.Format):
         return "run_type" in value and not {"inputs", "outputs", "trace_id"}.isdisjoint(value)
 
     def entries(self, items: base.Items, whole_file: bool) -> base.Entries:  # noqa: ARG002
-        found = (_records(item.value, item.place("run"), parent=None) for item in items)
-        return conversations_of(chain.from_iterable(found))
+        records = (_records(item.value, item.place("run"), parent=None) for item in items)
+        return conversations_of(chain.from_iterable(records))
 
 
 FORMAT = _LangSmith()

@@ -1,7 +1,7 @@
 """LlamaIndex's chat stores: ``SimpleChatStore``'s file ``{"store": {key: [ChatMessage, ...]}}``, or bare messages.
 
-A message has ``blocks`` (older versions: ``content``) and ``additional_kwargs``, in which OpenAI's calls and the id of
-the call that a result answers may stand. Each key of a store is a conversation; a store is one value and is read whole.
+A message has ``blocks`` (older versions: ``content``) and ``additional_kwargs``, which may hold OpenAI's calls and the
+call id of a result. Each key of a store is a conversation; a store is one value and is read whole.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ _ROLES = {"chatbot": "assistant", "model": "assistant", "developer": "system"}
 
 
 def _content(value: base.Fields, place: str, left_out: base.LeftOut) -> tuple[object, list[dict[str, Any]]]:
-    """Return the content of a message and its calls in OpenAI's form."""
     if "blocks" not in value:
         return value.get("content"), []
     blocks = base.field_of(value, "blocks", list, f"{place}: ")

@@ -39,15 +39,13 @@ _TITLE = re.compile(r"#[ \t]+(.*)")
 
 
 class _Label(NamedTuple):
-    """A line that names a speaker: how, whom, and the rest of the line."""
-
     style: str
     role: Role
     rest: str
 
 
 class _Line(NamedTuple):
-    """A line of text, whether it is in a fenced code block, and the fence that is open behind it, or nothing."""
+    """A line of text, whether it is in a fenced code block, and the fence still open after it (empty if none)."""
 
     text: str
     fenced: bool = False
@@ -55,26 +53,26 @@ class _Line(NamedTuple):
 
 
 def _label(line: str) -> _Label | None:
-    """Return whom a line names, or None.
+    """Return the speaker label of a line, or None.
 
     >>> _label("## 👤 User").role, _label("**Assistant:** hi").rest, _label("用户：你好").style
     ('user', 'hi', 'plain')
     """
-    if found := _HEADING.fullmatch(line.rstrip()):
-        style, name, rest = found[1], found[2], ""
-    elif found := _BOLD.fullmatch(line):
-        style, name, rest = "bold", found[2], found[3]
-    elif found := _PLAIN.fullmatch(line):
-        style, name, rest = "plain", found[1], found[2]
+    if match := _HEADING.fullmatch(line.rstrip()):
+        style, name, rest = match[1], match[2], ""
+    elif match := _BOLD.fullmatch(line):
+        style, name, rest = "bold", match[2], match[3]
+    elif match := _PLAIN.fullmatch(line):
+        style, name, rest = "plain", match[1], match[2]
     else:
         return None
-    # A sign before the name and a colon behind it are none of it.
+    # Symbols around the name, such as an emoji or a colon, are not part of it.
     role = _ROLES.get(re.sub(r"^[^\w]+|[^\w]+$", "", name).lower())
     return _Label(style, role, rest) if role else None
 
 
 def _lines(text: str) -> Iterator[_Line]:
-    """Yield the lines; a code block goes to the fence that closes it, or to the end."""
+    """Yield the lines; a code block extends to its closing fence, or to the end."""
     fence = ""
     for line in text.split("\n"):
         mark, inside = _FENCE.match(line), bool(fence)
@@ -91,7 +89,7 @@ def _without_ends(lines: list[_Line]) -> list[_Line]:
 
 
 def _ends_with_rule(lines: list[_Line]) -> bool:
-    """Return whether a rule is at the end: where one follows every message, it belongs to none."""
+    """Return whether the last line is a rule; if every message has one, they are separators."""
     return bool(lines) and not lines[-1].fenced and bool(_RULE.fullmatch(lines[-1].text))
 
 
@@ -124,7 +122,7 @@ class _Markdown(base.WritableFormat):
                 parts[-1][1].append(line)
             else:
                 before.append(line.text)
-        title = next((found[1].strip() for line in before if (found := _TITLE.fullmatch(line))), None)
+        title = next((match[1].strip() for line in before if (match := _TITLE.fullmatch(line))), None)
         preface = any(line.strip() and not _TITLE.fullmatch(line) for line in before)
         left_out: base.LeftOut = Counter(preface=int(preface))
         parts = [(role, _without_ends(own)) for role, own in parts]
@@ -155,7 +153,7 @@ class _Markdown(base.WritableFormat):
 
 
 def _written(text: str, left_out: base.LeftOut) -> str:
-    r"""Return a text that reads back the same, but for empty lines at its ends.
+    r"""Return a text that reads back the same, except for empty lines at its ends.
 
     >>> _written("## User\n---", Counter())
     '\\## User\n\\---'

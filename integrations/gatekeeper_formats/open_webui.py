@@ -1,7 +1,6 @@
-"""The export of Open WebUI: a list of chats, each with a tree of messages under ``chat.history``.
+"""Open WebUI's export: a list of chats, each with a tree of messages under ``chat.history``.
 
-``history.messages`` holds a node for each message; what was shown last is the way from ``history.currentId`` up to the
-root. Tool calls, their results and thinking stand in the text of an answer as ``<details>`` elements.
+The branch shown last ends at ``history.currentId``. Calls, results and thinking are ``<details>`` in answer texts.
 """
 
 from __future__ import annotations
@@ -25,39 +24,39 @@ _ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 
 
 def _chat(value: base.Fields) -> base.Fields:
-    """Return the chat of an exported row, or the value itself: a chat that was exported alone."""
+    """Return the chat of an exported row, or the value itself if it is a chat exported alone."""
     chat = value.get("chat")
     return chat if isinstance(chat, dict) else value
 
 
 def _add_answer(transcript: Transcript, text: str, left_out: base.LeftOut) -> bool:
-    """Add the text of an answer, its calls and their results in their order; return whether it had any."""
+    """Add the text, calls and results of an answer in order; return whether it had any."""
     at, has_content = 0, False
     while True:
-        found = _DETAILS.search(text, at)
-        end = text.find(_END, found.end()) if found else -1
-        own = text[at : found.start() if found and end >= 0 else len(text)].strip("\n")
+        match = _DETAILS.search(text, at)
+        end = text.find(_END, match.end()) if match else -1
+        own = text[at : match.start() if match and end >= 0 else len(text)].strip("\n")
         if own.strip():
             transcript.say("assistant", (TextPart(own),))
             has_content = True
-        if found is None or end < 0:
+        if match is None or end < 0:
             return has_content
         at = end + len(_END)
-        if found["kind"] != "tool_calls":
-            left_out["thinking" if found["kind"] == "reasoning" else "code_run"] += 1
+        if match["kind"] != "tool_calls":
+            left_out["thinking" if match["kind"] == "reasoning" else "code_run"] += 1
             continue
-        attributes = {key: html.unescape(value) for key, value in _ATTRIBUTE.findall(found["attributes"])}
+        attributes = {key: html.unescape(value) for key, value in _ATTRIBUTE.findall(match["attributes"])}
         call_id = attributes.get("id") or None
         transcript.call(attributes.get("name", ""), _decoded(attributes.get("arguments", "")), call_id=call_id)
         has_content = True
-        body = text[found.end() : end].rpartition("</summary>")[2].strip()
+        body = text[match.end() : end].rpartition("</summary>")[2].strip()
         result = attributes.get("result") or html.unescape(body)
         if attributes.get("done") == "true":
             transcript.answer([TextPart(_decoded(result))] if result else [], call_id=call_id)
 
 
 def _decoded(text: str) -> str:
-    """Return a text that may have been written as JSON once more than it was."""
+    """Return a text without one layer of JSON encoding, if it has one."""
     value = base.json_or_none(text)
     return text if value is None else value if isinstance(value, str) else base.json_text(value)
 

@@ -1,4 +1,4 @@
-"""OpenAI's chat format: a list of messages, an object with such a list, or one message or conversation a line."""
+"""OpenAI's chat format: a list of messages, an object with such a list, or one message or conversation per line."""
 
 from __future__ import annotations
 

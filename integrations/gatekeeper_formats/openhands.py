@@ -1,4 +1,4 @@
-"""OpenHands' events: a list of actions and observations, one a line, or an object with the list.
+"""OpenHands' events: a list of actions and observations, one per line, or an object with such a list.
 
 An event is an action (``{"id": 3, "source": "agent", "action": "run", "args": {...}}``) or an observation that names
 its action (``{"id": 4, "observation": "run", "cause": 3, "content": ...}``). An action of the agent becomes a tool
@@ -14,9 +14,7 @@ from gatekeeper_core.pricing.usage import Usage, read_usage
 from gatekeeper_formats import base
 from gatekeeper_formats.transcript import Transcript
 
-_LISTS = ("trajectory", "history")
-"""The list of events in what the server answers, and in what an evaluation writes."""
-
+_LISTS = ("trajectory", "history")  # keys of the events from the server, and from an evaluation
 _STATES = frozenset(
     {
         *("null", "start", "stop", "pause", "resume", "change_agent_state", "agent_state_changed", "loop_recovery"),
@@ -27,7 +25,7 @@ _CONDENSATIONS = frozenset({"compaction", "condense"})
 _BOOKKEEPING = frozenset(
     {"thought", "hidden", "confirmation_state", "security_risk", "blocking", "is_static", "cwd", "task_completed"}
 )
-"""Arguments of an action that are no part of what the model asked for."""
+"""Fields of an action's ``args`` that are not arguments of the call."""
 
 
 def _is_event(value: object) -> bool:
@@ -39,7 +37,7 @@ def _is_event(value: object) -> bool:
 
 
 def _listed(value: base.Fields) -> str | None:
-    """Return the name under which an object holds a list of events, or None."""
+    """Return the key of an object's list of events, or None."""
     lists = (name for name in _LISTS if isinstance(value.get(name), list))
     return next((name for name in lists if not value[name] or _is_event(value[name][0])), None)
 
@@ -62,7 +60,7 @@ def _add_action(
         left_out["compaction"] += 1
     elif action in _STATES:
         left_out["state_record"] += 1
-    elif by_user:  # a command that the user ran beside the conversation
+    elif by_user:  # a command that the user ran outside the conversation
         left_out["hidden_message"] += 1
     else:
         transcript.pause()
@@ -77,13 +75,12 @@ def _add_action(
 
 
 def _named_call(event: base.Fields) -> tuple[str | None, str | None]:
-    """Return the name and the id that a model gave to a call, where the event has them."""
+    """Return the name and id of the model's call, each None if the event lacks it."""
     metadata = base.object_at(event, "tool_call_metadata")
     return base.text_or_none(metadata.get("function_name")), base.text_or_none(metadata.get("tool_call_id"))
 
 
 def _parts(holder: base.Fields, left_out: base.LeftOut) -> list[Part]:
-    """Return the text of a message or of an observation, and marks where pictures stood."""
     content = holder.get("content")
     parts = base.text_parts(content)
     for named in (holder, base.object_at(holder, "extras")):
@@ -96,18 +93,14 @@ def _parts(holder: base.Fields, left_out: base.LeftOut) -> list[Part]:
 
 
 class _Reports:
-    """Model calls reported by the events of a conversation.
-
-    An event holds the sums of all calls so far, of which each growth is a call, or the provider's own answer, which
-    several actions share.
-    """
+    """Usage reported by events: as running totals, or as the provider's response, which several actions share."""
 
     def __init__(self) -> None:
         self._sums = Usage(0, 0)
         self._answers: set[object] = set()
 
     def of(self, event: base.Fields) -> Usage | None:
-        """Return the usage that an event adds to those before it, or None."""
+        """Return the usage that an event adds, or None."""
         sums = base.object_at(event, "llm_metrics").get("accumulated_token_usage")
         if isinstance(sums, dict):
             usage = read_usage(sums, model=sums.get("model"))
@@ -140,7 +133,7 @@ class _OpenHands(base.Format):
 
     def messages(self, items: base.Items, left_out: base.LeftOut) -> base.Reports:
         transcript = Transcript(left_out)
-        calls: dict[str, str] = {}  # the call of each action, by the action's id
+        calls: dict[str, str] = {}  # call id by action id
         reports = _Reports()
         for event, place in base.objects_of(items, "event"):
             action, observation = event.get("action"), event.get("observation")

@@ -1,8 +1,6 @@
-"""OpenTelemetry's traces of generative models: OTLP in JSON, or spans as the SDK writes them, in a list or one a line.
+"""OpenTelemetry traces of generative models: OTLP in JSON, or spans as the SDK writes them, in a list or one per line.
 
-A span of a model call holds ``gen_ai.input.messages`` and ``gen_ai.output.messages``: messages of parts, as JSON text
-or as values.
-
+The span of a model call has ``gen_ai.input.messages`` and ``gen_ai.output.messages``, as JSON text or as values.
 Source: OpenTelemetry's semantic conventions for generative AI (client spans), with their JSON schemas of messages.
 """
 
@@ -31,7 +29,6 @@ _USAGE = "gen_ai.usage."
 
 
 def _spans(item: base.Item) -> Iterator[tuple[dict[str, Any], str]]:
-    """Yield the spans of a value of a file, each with its place."""
     place = item.place("span")
     value = base.checked_object(item.value, place)
     if not any(key in value for key in _TRACES):
@@ -74,7 +71,7 @@ def _record(span: base.Fields, place: str) -> Record:
 
 
 def _plain(value: object) -> Any:
-    """Return a value of OTLP as plain JSON."""
+    """Return an OTLP value as plain JSON."""
     if not isinstance(value, dict) or len(value) != 1:
         return value
     kind, inner = next(iter(value.items()))
@@ -92,7 +89,7 @@ def _named(pairs: list[Any]) -> dict[str, Any]:
 
 
 def _call(attributes: base.Fields, place: str) -> Call:
-    # Some instrumentations write "cache_read_input_tokens", which here are part of the input, and of Anthropic are not.
+    # Some instrumentations write "cache_read_input_tokens": part of the input here, unlike in Anthropic's usage.
     counts = ((key.removeprefix(_USAGE), value) for key, value in attributes.items() if key.startswith(_USAGE))
     usage = {key.replace("_input_tokens", ".input_tokens"): value for key, value in counts}
     model = attributes.get("gen_ai.response.model", attributes.get("gen_ai.request.model"))
@@ -108,7 +105,7 @@ def _call(attributes: base.Fields, place: str) -> Call:
 
 
 def _listed(attributes: base.Fields, key: str, place: str) -> list[Any]:
-    """Return the list of an attribute, which may be JSON in a text."""
+    """Return the list in an attribute, which may be JSON text."""
     value = attributes.get(key)
     if isinstance(value, str):
         try:
@@ -123,7 +120,7 @@ def _listed(attributes: base.Fields, key: str, place: str) -> list[Any]:
 
 
 def _messages(values: list[Any], place: str) -> list[TracedMessage]:
-    found = []
+    traced = []
     for at, value in enumerate(values):
         where = f"{place}, message {at}"
         left_out: base.LeftOut = Counter()
@@ -140,8 +137,8 @@ def _messages(values: list[Any], place: str) -> list[TracedMessage]:
             left_out["orphan_result"] += bool(parts)
         elif parts or calls or not results:
             messages.append(Message(role, content_of(parts), tool_calls=tuple(calls)))
-        found += traced_messages(messages, left_out)
-    return found
+        traced += traced_messages(messages, left_out)
+    return traced
 
 
 def _split(values: list[Any], place: str, left_out: base.LeftOut) -> tuple[list[Part], list[ToolCall], list[Message]]:

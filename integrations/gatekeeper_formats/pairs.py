@@ -1,4 +1,4 @@
-"""Pairs: one ``{"user": ..., "assistant": ...}`` a line, which is what most scripts write."""
+"""Pairs: one ``{"user": ..., "assistant": ...}`` per line, as most scripts write."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gatekeeper_formats.openai import MIXED
 
 
 def _joined(turn: Turn, role: str, left_out: base.LeftOut) -> str:
-    """Return what one side said in a turn, and count what a pair has no place for."""
+    """Return one side's text of a turn, and count what a pair cannot hold."""
     own = [message for message in turn.messages if message.role == role]
     for message in own:
         left_out["tool_call"] += len(message.tool_calls)
@@ -38,7 +38,7 @@ class _Pairs(base.WritableFormat):
         return False
 
     def messages(self, items: base.Items, left_out: base.LeftOut) -> Iterator[Message]:  # noqa: ARG002
-        """Yield the messages of each pair, which is a turn of its own, also after a question without an answer."""
+        """Yield the messages of each pair; a pair is a separate turn even after an unanswered question."""
         answer: str | None = None
         for value, place in base.objects_of(items):
             if answer == "":
@@ -48,7 +48,7 @@ class _Pairs(base.WritableFormat):
             if not value.keys() & {"user", "assistant"}:
                 raise base.PlaceError(f'{place}: must hold "role" and "content", or "user" and "assistant"')
             user = base.field_of(value, "user", str, f"{place}: ")
-            # An assistant that is missing or null has not answered yet.
+            # A missing or null assistant: no answer yet.
             absent = value.get("assistant") is None
             answer = "" if absent else base.field_of(value, "assistant", str, f"{place}: ")
             yield from Turn.of(user, answer).messages

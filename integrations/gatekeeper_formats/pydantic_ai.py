@@ -1,7 +1,4 @@
-"""pydantic-ai's messages, as ``ModelMessagesTypeAdapter`` writes them: requests and responses of parts.
-
-A file is a list of them (``all_messages_json``), or one a line.
-"""
+"""pydantic-ai's messages as ``ModelMessagesTypeAdapter`` writes them: a list (``all_messages_json``) or lines."""
 
 from __future__ import annotations
 
@@ -51,7 +48,6 @@ def _add(transcript: Transcript, part: base.Fields, place: str, left_out: base.L
 
 
 def _parts(content: object, left_out: base.LeftOut) -> list[Part]:
-    """Return what a prompt holds: text, or a list of texts and media."""
     parts: list[Part] = []
     for piece in content if isinstance(content, list) else [content]:
         kind = piece.get("kind") if isinstance(piece, dict) else None
@@ -63,7 +59,7 @@ def _parts(content: object, left_out: base.LeftOut) -> list[Part]:
                 is_file = kind in ("binary", "uploaded-file")
                 kind = str(piece.get("media_type")).partition("/")[0] if is_file else kind.removesuffix("-url")
                 parts += base.media_part(_MEDIA.get(kind, "document"), left_out)
-        elif isinstance(piece, dict):  # what a validation says of the arguments of a call
+        elif isinstance(piece, dict):  # a validation error about the arguments of a call
             parts.append(TextPart(base.json_text(piece)))
         elif piece is not None:
             left_out["unknown_part"] += 1
@@ -93,15 +89,15 @@ class _PydanticAI(base.Format):
             kind = value.get("kind")
             if kind not in ("request", "response"):
                 raise base.PlaceError(f'{place}: "kind" must be "request" or "response"')
-            given = base.text_or_none(value.get("instructions"))
-            if given is not None and given != instructions:
-                # They go with every request; of those that change the first ones are kept.
+            text = base.text_or_none(value.get("instructions"))
+            if text is not None and text != instructions:
+                # Instructions go with every request; if they change, the first ones are kept.
                 if instructions is None:
                     transcript.pause()
-                    transcript.say("system", (TextPart(given),))
+                    transcript.say("system", (TextPart(text),))
                 else:
                     left_out["system_message"] += 1
-                instructions = given
+                instructions = text
             for at, part in enumerate(base.field_of(value, "parts", list, f"{place}: ")):
                 where = f"{place}, part {at}"
                 if kind == "request":

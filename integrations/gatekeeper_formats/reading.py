@@ -4,8 +4,7 @@
 
     bytes ──TextSource──> values ──Format──> conversations ──choice──> messages ──> turns
 
-The content of a file decides its format; ``gatekeeper_formats.registry`` lists the formats. A file is read as a stream:
-of many conversations one is held in memory at a time.
+The content of a file decides its format (see ``registry``). Files are streamed: one conversation is in memory at once.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from gatekeeper_formats.registry import FORMATS, SUFFIXES, TEXT_FORMATS, WRITABL
 
 _SHOWN_CONVERSATIONS = 10
 _REPEATED_LEAST, _REPEATED_SHARE = 3, 1 / 3
-"""Messages that follow one of the same speaker: few in a chat, half where lines are doubled, nearly all if misread."""
+"""Messages that follow one of the same speaker: few in a chat, half if lines are doubled, nearly all if misread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +88,7 @@ def read_conversation(
         form: name of its format, one of ``READABLE``; detected by default.
         conversation: the conversation to read, by number (from 1), id, title or a unique part of a title.
         name: name of the file in errors; defaults to its path.
-        progress: is called with the number of bytes of each piece that is read.
+        progress: called with the number of bytes of each piece read.
 
     Raises:
         FormatError: the file cannot be opened, decoded or understood.
@@ -134,10 +133,7 @@ def list_conversations(
     name: str | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> list[Heading]:
-    """Return number, id, title and day of each conversation of a file, in order.
-
-    Arguments and errors as for :func:`read_conversation`.
-    """
+    """Return the heading of each conversation in order; arguments and errors as for :func:`read_conversation`."""
     with _opened(file, name) as (stream, _):
         entries = _entries(stream, form, progress)[1]
         return [entry.heading(number) for number, entry in enumerate(entries, 1)]
@@ -156,11 +152,11 @@ def write_messages(messages: Sequence[Message], form: str) -> tuple[str, LeftOut
     >>> write_messages([Message("user", "hi"), Message("assistant", "hello", id="m1")], "pairs")
     ('{"user": "hi", "assistant": "hello"}\n', Counter({'message_field': 1}))
     """
-    found = FORMATS.get(form)
-    if not isinstance(found, WritableFormat):
+    writer = FORMATS.get(form)
+    if not isinstance(writer, WritableFormat):
         raise ValueError(f"form must be one of {', '.join(WRITABLE)}, got {form!r}")
     left_out: LeftOut = Counter()
-    text = "".join(found.write(messages, left_out))
+    text = "".join(writer.write(messages, left_out))
     return text, +left_out
 
 
@@ -173,13 +169,13 @@ def conversation_files(folder: str, unread: list[Unread]) -> list[str]:
     def closed(error: OSError) -> None:
         unread.append(Unread(os.path.relpath(error.filename, folder), error.strerror or str(error)))
 
-    found: list[str] = []
+    paths: list[str] = []
     for path, folders, names in os.walk(folder, onerror=closed):
         folders[:] = [name for name in folders if not name.startswith(".")]
         files = [os.path.join(path, name) for name in names if os.path.splitext(name)[1].lower() in SUFFIXES]
         # A named pipe would keep the reader waiting.
-        found += (file for file in files if os.path.isfile(file) and not os.path.islink(file))
-    return sorted(found)
+        paths += (file for file in files if os.path.isfile(file) and not os.path.islink(file))
+    return sorted(paths)
 
 
 def readable_conversations(
@@ -194,17 +190,17 @@ def readable_conversations(
 
     Args:
         source: the path of the file, or a stream.
-        name: what the file is called.
-        unread: takes what could not be read.
-        form: its format; None tells it by the content.
-        progress: is called with the number of bytes of each piece that is read.
+        name: name of the file in errors.
+        unread: receives what could not be read.
+        form: name of its format; detected by default.
+        progress: called with the number of bytes of each piece read.
     """
     try:
         with _opened(source, name) as (stream, _):
-            known, entries = _entries(stream, form, progress)
+            used_format, entries = _entries(stream, form, progress)
             for number, entry in enumerate(entries, 1):
                 try:
-                    conversation = _loaded(known, entry.heading(number), entry)
+                    conversation = _loaded(used_format, entry.heading(number), entry)
                 except (PlaceError, RecursionError) as error:  # noqa: PERF203 - a broken one breaks no other
                     unread.append(Unread(name, TOO_DEEP if isinstance(error, RecursionError) else str(error)))
                 else:
@@ -235,22 +231,21 @@ def _opened(file: str | os.PathLike[str] | BinaryIO, name: str | None) -> Iterat
 
 
 def _entries(stream: BinaryIO, form: str | None, progress: Callable[[int], None] | None) -> tuple[str, Iterator[Entry]]:
-    """Return the name of the format and the conversations."""
     source = TextSource(stream, progress=progress)
     first = source.skip_white()
     if not first:
         raise PlaceError("the file is empty")
-    texts = [known for known in TEXT_FORMATS if form == known.name or (form is None and first not in "[{")]
+    texts = [each for each in TEXT_FORMATS if form == each.name or (form is None and first not in "[{")]
     if texts:
         text = source.rest()
-        text_format = next((known for known in texts if form is not None or known.knows(text)), None)
+        text_format = next((each for each in texts if form is not None or each.knows(text)), None)
         if text_format is not None:
             return text_format.name, text_format.entries(iter((Item(text, 0),)), whole_file=True)
     items, whole_file = read_values(source)
-    known = FORMATS[form] if form else None
-    if known is None:
-        known, items = format_of(items, whole_file=whole_file)
-    return known.name, known.entries(items, whole_file=whole_file)
+    used_format = FORMATS[form] if form else None
+    if used_format is None:
+        used_format, items = format_of(items, whole_file=whole_file)
+    return used_format.name, used_format.entries(items, whole_file=whole_file)
 
 
 def _loaded(form: str, heading: Heading, entry: Entry) -> Conversation:
@@ -268,7 +263,7 @@ def _loaded(form: str, heading: Heading, entry: Entry) -> Conversation:
 
 
 def _only(entries: Iterator[Entry], name: str) -> tuple[Heading, Entry]:
-    """Return the conversation of a file that holds one; of an empty store, one without messages."""
+    """Return the only conversation of a file; raise if it has none or several."""
     first = next(entries, None)
     if first is None:
         raise PlaceError("has no conversation")

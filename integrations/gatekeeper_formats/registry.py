@@ -1,4 +1,4 @@
-"""The formats that are read and written, and detection of the one of a file."""
+"""All formats, and detection of the format of a file."""
 
 from __future__ import annotations
 
@@ -28,9 +28,7 @@ from gatekeeper_formats import (
 )
 from gatekeeper_formats.base import Format, Items, PlaceError, WritableFormat
 
-TEXT_FORMATS = (aider.FORMAT, cursor.FORMAT, markdown.FORMAT)
-"""The formats that are no JSON, in the order of asking."""
-
+TEXT_FORMATS = (aider.FORMAT, cursor.FORMAT, markdown.FORMAT)  # other than JSON, in detection order
 _IN_ORDER = (
     chatgpt.FORMAT,
     claude.FORMAT,
@@ -51,24 +49,17 @@ _IN_ORDER = (
     openai.LIST,
     pairs.FORMAT,
 )
-"""The formats in the order in which they are tried, the surest first."""
+"""JSON formats in detection order, the surest first."""
 
 FORMATS: dict[str, Format] = {form.name: form for form in (openai.LIST, openai.LINES, *_IN_ORDER, *TEXT_FORMATS)}
-"""Every format by its name."""
 
 READABLE = tuple(name for name in FORMATS if name != openai.LINES.name)
-"""The names that ``--from`` knows; messages in a list and in lines are one format to a reader."""
+"""The names for ``--from``; to a reader, messages in a list and in lines are one format."""
 
-WRITABLE = tuple(name for name, form in FORMATS.items() if isinstance(form, WritableFormat))
-"""The names that ``--to`` knows."""
-
+WRITABLE = tuple(name for name, form in FORMATS.items() if isinstance(form, WritableFormat))  # for ``--to``
 _DETECTED_LATER = (responses.FORMAT, anthropic.FORMAT)
-_LOOK_AHEAD = 1_000
-"""So many messages of a list are read before its format is decided."""
-
-_NEARLY = frozenset({"content", "text"})
-"""Keys of a value that was meant as a message."""
-
+_LOOK_AHEAD = 1_000  # maximum number of messages read before the format is decided
+_NEARLY = frozenset({"content", "text"})  # keys of a value that was meant as a message
 _SHOWN_KEYS = 8
 
 SUFFIXES = {
@@ -78,28 +69,27 @@ SUFFIXES = {
     ".md": "markdown",
     ".markdown": "markdown",
 }
-"""The format of each ending of a file's name."""
+"""Formats by file suffix."""
 
 
 def format_of(items: Items, *, whole_file: bool) -> tuple[Format, Items]:
-    """Return the format of a file and all its values; ``whole_file``: whether there is one, and no element of a list.
+    """Return the format of a file and all its values; ``whole_file``: the file is one value, not a list.
 
-    The first value decides. A list that begins with a plain message is in the format of a later message, if that is
-    Anthropic's or that of Responses items.
+    The first value decides; if it is a plain message, a later one in Anthropic's or the Responses format does.
     """
     first = next(items, None)
     read = [] if first is None else [first]
     value = None if first is None else first.value
-    found = next((form for form in _IN_ORDER if isinstance(value, dict) and form.knows(value)), None)
-    if found is openai.LIST and isinstance(value, dict) and "role" in value:
+    detected = next((form for form in _IN_ORDER if isinstance(value, dict) and form.knows(value)), None)
+    if detected is openai.LIST and isinstance(value, dict) and "role" in value:
         for item in islice(items, _LOOK_AHEAD):
             read.append(item)
             later = (form for form in _DETECTED_LATER if isinstance(item.value, dict) and form.knows(item.value))
-            found = next(later, openai.LIST)
-            if found is not openai.LIST:
+            detected = next(later, openai.LIST)
+            if detected is not openai.LIST:
                 break
-    elif found is None and isinstance(value, dict) and not value.keys() & _NEARLY:
+    elif detected is None and isinstance(value, dict) and not value.keys() & _NEARLY:
         keys = ", ".join(f"{key!a:.40}" for key in list(value)[:_SHOWN_KEYS]) or "none"
         where = "it" if whole_file or first is None else "its first line" if first.line else "its first element"
         raise PlaceError(f"is in no known format: {where} has the keys {keys}; known formats are {', '.join(READABLE)}")
-    return found or (openai.LIST if whole_file or value is None else pairs.FORMAT), chain(read, items)
+    return detected or (openai.LIST if whole_file or value is None else pairs.FORMAT), chain(read, items)

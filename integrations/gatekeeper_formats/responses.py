@@ -1,4 +1,4 @@
-"""OpenAI's Responses items: a list, one a line, or in the ``input`` and ``output`` of a request or an answer."""
+"""OpenAI's Responses items: a list, one per line, or in the ``input`` and ``output`` of a request or an answer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ITEMS = frozenset({"reasoning", "compaction", "item_reference"})
 
 
 def _is_item(value: object) -> bool:
-    """Return whether a value is an item of no other format than this one."""
+    """Return whether a value can only be an item of this format."""
     if not isinstance(value, dict):
         return False
     kind = type_of(value)
@@ -29,7 +29,7 @@ def _is_item(value: object) -> bool:
 
 
 def counted(item: base.Fields, left_out: base.LeftOut) -> bool:
-    """Count an item that is no message, and return whether it was one: reasoning, or the place of a compaction."""
+    """Count a reasoning or compaction item; return whether it was one."""
     kind = type_of(item)
     if kind == "reasoning":
         left_out["thinking"] += 1
@@ -48,16 +48,16 @@ class _Responses(base.Format):
     def knows(self, value: Any) -> bool:
         if "messages" in value:
             return False
-        given, output = value.get("input"), value.get("output")
+        source, output = value.get("input"), value.get("output")
         if "role" in value or "type" in value:
             return _is_item(value)
-        if isinstance(given, str) and "model" in value and "instruction" not in value:
+        if isinstance(source, str) and "model" in value and "instruction" not in value:
             return True
         return any(
             isinstance(part, list)
             and bool(part)
             and all(_is_item(each) or (isinstance(each, dict) and {"role", "content"} <= each.keys()) for each in part)
-            for part in (given, output)
+            for part in (source, output)
         )
 
     def holds(self, value: Any) -> bool:

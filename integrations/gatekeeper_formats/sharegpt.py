@@ -1,7 +1,7 @@
-"""ShareGPT's format, which data sets for training use: ``{"conversations": [{"from": "human", "value": ...}, ...]}``.
+"""ShareGPT's format, common in training data sets: ``{"conversations": [{"from": "human", "value": ...}, ...]}``.
 
-A file is one such object, a list of them, or one a line; a bare list of ``{"from", "value"}`` is one conversation. Tool
-use is written as LLaMA-Factory does: ``function_call`` with a JSON object of name and arguments, then ``observation``.
+A file is one such object, a list of them or one per line; a bare list of ``{"from", "value"}`` is one conversation.
+Tool use is as in LLaMA-Factory: ``function_call`` with a JSON object of name and arguments, then ``observation``.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class _ShareGPT(base.WritableFormat):
                 name, arguments = call.get("name"), call.get("arguments", {})
                 if isinstance(name, str):
                     transcript.call(name, arguments if isinstance(arguments, str) else base.json_text(arguments))
-                else:  # what is no such object is an argument without a name
+                else:  # anything else: arguments without a name
                     transcript.call("", text)
             elif speaker in _RESULTS:
                 transcript.answer((TextPart(text),))

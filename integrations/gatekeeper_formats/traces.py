@@ -1,11 +1,11 @@
-"""Conversations from traces: each model call of a trace holds the messages that were sent with it.
+"""Conversations from traces, in which each model call holds all messages that were sent with it.
 
 ::
 
     records of a file ──by conversation, in time──> calls ──what is new in each──> messages
 
-The new messages of each call are appended, so that a loop of 24 calls is one conversation. Calls with another system
-prompt that share no message either (a subagent, a title) are counted, and their usage stays.
+The new messages of each call are appended, so a loop of 24 calls is one conversation. Calls with another system prompt
+and no common message (a subagent, a title) are only counted; their usage is kept.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from gatekeeper_formats import base
 
 
 class TracedMessage(NamedTuple):
-    """A message of a call, and what was left out of it."""
+    """A message of a call, with counts of what was left out of it."""
 
     message: Message
     left_out: base.LeftOut
@@ -36,22 +36,16 @@ class Call(NamedTuple):
 
 
 class Record(NamedTuple):
-    """One step of a trace.
-
-    Its rank is 0 for a model call, 1 for a step that holds a whole conversation, which is read where there is no model
-    call, None for every other step.
-    """
+    """One step of a trace."""
 
     conversation: str  # its id
-    order: str  # when it began; sorts the steps of a conversation
-    rank: int | None
-    read: Callable[[], Call]  # raises ``PlaceError`` where it cannot
-    created: str | None  # the day on which it began
+    order: str  # start time; sorts the steps of a conversation
+    rank: int | None  # 0: model call; 1: whole conversation, read if there is no model call; None: another step
+    read: Callable[[], Call]  # raises ``PlaceError`` if it cannot
+    created: str | None  # start day
 
 
 class _Thread:
-    """A conversation that grows with each call."""
-
     def __init__(self) -> None:
         self.messages: list[TracedMessage] = []
         self.calls = 0
@@ -73,7 +67,7 @@ class _Thread:
             at = last_at.get(_key(traced))
             if at is not None and traced.message.role != "system":
                 new = list(call.sent[at + 1 :])
-                # The answer before may come back changed (without its thinking, say): it was said already.
+                # The previous answer may come back changed, such as without its thinking: it is already here.
                 if back and new and new[0].message.role == self.messages[-back].message.role == "assistant":
                     del new[0]
                 break
@@ -132,7 +126,7 @@ def _messages(steps: Sequence[Record], beside: int, left_out: base.LeftOut) -> b
 
 
 def traced_messages(messages: Iterable[Message], left_out: base.LeftOut | None = None) -> list[TracedMessage]:
-    """Return messages of a call; what was left out of it is counted with the first of them."""
+    """Return the messages of a call; ``left_out`` is counted with the first one."""
     traced = [TracedMessage(message, Counter()) for message in messages]
     if traced and left_out:
         traced[0].left_out.update(left_out)

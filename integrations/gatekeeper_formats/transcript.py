@@ -1,4 +1,4 @@
-"""Messages from the pieces of an export, each tool result behind its call, and one branch of a tree of messages."""
+"""Messages from the pieces of an export, each tool result with its call, and one branch of a message tree."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from gatekeeper_formats import base
 
 
 class Transcript:
-    """A conversation that grows at its end.
+    """A conversation under construction.
 
-    Exports identify calls and results by an id, by the tool's name, or not at all. A result goes to the call with its
-    id, else to the oldest open call, of its tool if there is one; a further result of the same tool belongs to the one
-    before it. A result without a call, which no provider accepts, is dropped and counted in ``left_out``.
+    A result with an id goes to the call with that id; one without, to the oldest open call, of its tool if there is
+    one. A further result of the same tool extends the one before it. A result without a call, which no provider
+    accepts, is dropped and counted in ``left_out``.
     """
 
     def __init__(self, left_out: base.LeftOut) -> None:
@@ -35,11 +35,11 @@ class Transcript:
         return tuple(replace(head, content=content_of(parts)) for head, parts in pairs)
 
     def pause(self) -> None:
-        """Begin a new message with whatever is added next."""
+        """Start a new message with the next addition."""
         self._open = None
 
     def say(self, role: Role, parts: Sequence[Part]) -> None:
-        """Add parts to the speaker's open message, or in a new one."""
+        """Add parts to the speaker's open message, or to a new one."""
         if role == self._open:
             self._parts[-1].extend(parts)
             return
@@ -49,7 +49,7 @@ class Transcript:
             self._waiting.clear()  # a result after the next question would break the order of the exchange
 
     def message(self, role: Role, parts: Sequence[Part]) -> None:
-        """Add a new message; an empty one is counted."""
+        """Add a new message; an empty one is only counted."""
         self.pause()
         if parts:
             self.say(role, parts)
@@ -57,7 +57,7 @@ class Transcript:
             self._left_out["empty_message"] += 1
 
     def call(self, name: str, arguments: str, *, call_id: str | None = None) -> None:
-        """Add a call to the assistant's open message, or in one of its own."""
+        """Add a call to the assistant's open message, or to a new one."""
         self._calls += 1
         call = ToolCall(call_id or f"call_{self._calls}", name, arguments)
         if self._open != "assistant":
@@ -69,14 +69,14 @@ class Transcript:
         """Add the result of a call."""
         goes_on = call_id is None and name is not None and name == self._last_result
         if call_id is not None:
-            found = next((call for call in self._waiting if call.id == call_id), None)
+            waiting = next((call for call in self._waiting if call.id == call_id), None)
         else:
-            found = next((call for call in self._waiting if call.name == name), None)
-            if found is None and self._waiting and not goes_on:
-                found = self._waiting[0]
-        if found is not None:
-            self._waiting.remove(found)
-            self._add(Message("tool", "", tool_call_id=found.id), parts)
+            waiting = next((call for call in self._waiting if call.name == name), None)
+            if waiting is None and self._waiting and not goes_on:
+                waiting = self._waiting[0]
+        if waiting is not None:
+            self._waiting.remove(waiting)
+            self._add(Message("tool", "", tool_call_id=waiting.id), parts)
             self._last_result = name
         elif goes_on:
             self._parts[-1].extend(parts)
@@ -91,18 +91,18 @@ class Transcript:
 
 
 class TreeKeys(NamedTuple):
-    """The names that a format gives to a tree of messages."""
+    """The keys of a message tree in a format."""
 
     nodes: str  # the object of nodes, for errors
-    current: str  # the newest node of the branch that is shown
+    current: str  # the last node of the branch that is shown
     parent: str  # of a node
 
 
 def branch_of(nodes: base.Fields, current: object, keys: TreeKeys) -> list[str]:
-    """Return the names of the nodes from the root to the current one; None means the only end.
+    """Return the names of the nodes from the root to the current one; None means the only leaf.
 
     Raises:
-        PlaceError: a node is missing or no object, the parents form a cycle, or several branches have a last message.
+        PlaceError: a node is missing or not an object, the parents form a cycle, or there is no single leaf.
     """
     if current is None:
         named = (node.get(keys.parent) for node in nodes.values() if isinstance(node, dict))

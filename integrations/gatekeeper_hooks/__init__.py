@@ -1,7 +1,4 @@
-"""Hooks for other frameworks, one module each, and the selector they share.
-
-Each name is imported on first use, so that it needs only its own framework.
-"""
+"""Hooks for other frameworks, one module each, and their shared selector; each name loads only its own framework."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ if TYPE_CHECKING:
     from gatekeeper_hooks.openai_agents import GatekeeperInputFilter as GatekeeperInputFilter
     from gatekeeper_hooks.pydantic_ai import GatekeeperHistoryProcessor as GatekeeperHistoryProcessor
 
-# Name: its module, the extra, and the framework's own top package ("" where it needs none).
+# Name: its module, the extra, and the framework's own top package ("" if it needs none).
 _MODULES = {
     "GatekeeperCallback": ("litellm", "litellm", "litellm"),
     "GatekeeperChatCompletionContext": ("autogen", "autogen", "autogen_core"),

@@ -34,16 +34,16 @@ from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_hooks.native import Hook
 
 _MESSAGES = (CompactionSummary, ModelRequest, ModelResponse, ToolResultsEvent)
-"""The events that a model client sends as messages; AG2 keeps others between them: calls, reasoning, usage."""
+"""Events that a model client sends as messages; AG2 keeps others between them: calls, reasoning, usage."""
 
 Span = list[BaseEvent]
-"""A message, last, with the events before it that are none: they are sent with it or not at all."""
+"""A message, last, with the other events before it: they are sent with it or not at all."""
 
 
 class GatekeeperPolicy(Hook):
     """An assembly policy that sends the events the question needs; the stream keeps them all.
 
-    Put it behind policies that add to the context. The thread is the stream, so agents and streams may share a policy.
+    Put it after policies that add to the context. The thread is the stream, so agents and streams may share a policy.
 
     Args:
         config: the settings; default to ``HistoryConfig()``.
@@ -101,7 +101,7 @@ def read_span(span: Span) -> dict[str, Any]:
 
 
 def _content(blocks: list[dict[str, Any]]) -> str | list[dict[str, Any]]:
-    """Return blocks, a text alone as a text, which may be cut."""
+    """Return blocks; a text alone as a str, which may be cut."""
     return blocks[0]["text"] if [block["type"] for block in blocks] == ["text"] else blocks
 
 
@@ -124,7 +124,7 @@ def _result_block(event: ToolResultEvent) -> dict[str, Any]:
 
 
 def write_span(span: Span, item: Mapping[str, Any]) -> Span:
-    """Return the span to send in place of another: with a copy of its message, or the summary of folded rounds."""
+    """Return the span to send in place of another: with a copy of its message, or with the summary of folded rounds."""
     *before, event = span
     content = item["content"]
     blocks = [_text(content)] if isinstance(content, str) else content

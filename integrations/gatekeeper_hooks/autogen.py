@@ -17,7 +17,7 @@ from gatekeeper_hooks.native import Hook
 class GatekeeperChatCompletionContext(Hook, ChatCompletionContext):
     """A model context that sends the turns the question needs, and stores all messages.
 
-    One context holds one conversation: give each agent its own.
+    One context holds one conversation: give each agent its own. ``fixed``, ``model`` and ``thread`` may change.
 
     Args:
         config: the settings; default to ``HistoryConfig()``.
@@ -26,8 +26,6 @@ class GatekeeperChatCompletionContext(Hook, ChatCompletionContext):
         model: name of the model, for its prices and, without a budget, its context window.
         thread: name of the conversation for a store in ``states``, if it has one.
         options: as for ``NativeSelector``: ``token_budget``, ``strategy`` and more.
-
-    ``fixed``, ``model`` and ``thread`` may be changed later.
     """
 
     def __init__(
@@ -60,7 +58,7 @@ class GatekeeperChatCompletionContext(Hook, ChatCompletionContext):
 
 
 def read_message(message: LLMMessage) -> dict[str, Any]:
-    """Return a message as an item in Anthropic's format, which has one for all results of a round, too."""
+    """Return a message as an item in Anthropic's format, where one message holds all results of a round, as here."""
     if isinstance(message, FunctionExecutionResultMessage):
         results = [{"tool_use_id": one.call_id, "content": one.content, "result": one} for one in message.content]
         return {"role": "user", "content": [{"type": "tool_result", **result} for result in results]}
@@ -82,7 +80,7 @@ def _block(part: str | Image | FunctionCall) -> dict[str, Any]:
 
 
 def write_message(message: LLMMessage, item: Mapping[str, Any]) -> LLMMessage:
-    """Return the message to send in place of another: a copy of it, or one with the summary of folded rounds."""
+    """Return the message to send in place of another: a copy, or a message with the summary of folded rounds."""
     content = item["content"]
     if isinstance(content, str):
         kind = AssistantMessage if item["role"] == "assistant" else UserMessage

@@ -4,8 +4,8 @@
 
     messages of an executor ──before──> messages to send ──call──> the answer ──after──> all messages again
 
-CrewAI sends the executor's own list, so the hook before a call changes it in place, and the whole list has to come
-back. There is no hook after a call that asks for tools or fails: then the next call puts it back first.
+CrewAI sends the executor's own list, so the hook before a call changes it in place, and the list must be restored. No
+hook runs after a call that asks for tools or fails: then the next call restores it first.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class _Shortened(NamedTuple):
-    """A list that is shortened for a call: itself, so that its id stays its own; what was sent; and all of it."""
+    """A list shortened for a call: itself (which keeps its id unique), what was sent, and all its messages."""
 
     messages: list[Any]
     sent: list[Any]
@@ -38,8 +38,7 @@ class _Shortened(NamedTuple):
 class GatekeeperHooks(Hook):
     """Hooks that send the messages the task needs; agents, tasks and crews may share them.
 
-    If a hook fails, CrewAI prints the error and calls the model with unchanged messages. For the arguments see
-    ``Hook``.
+    If a hook fails, CrewAI prints the error and sends the messages unchanged. For the arguments see ``Hook``.
     """
 
     def __init__(self, config: HistoryConfig | None = None, **options: Any) -> None:

@@ -4,9 +4,8 @@
 
     proxy ──> Router ──> acompletion, aresponses, anthropic_messages ──async_pre_call_deployment_hook──> provider
 
-LiteLLM calls that hook in all three, so that one selection is made of each request, with the name of the model that
-answers. ``async_pre_call_hook`` is the proxy's alone. ``litellm.completion`` has a hook that may change messages only
-for calls with a ``prompt_id``.
+LiteLLM calls that hook in all three, so each request gets one selection, for the model that answers. Only the proxy
+calls ``async_pre_call_hook``. ``litellm.completion`` lets a hook change messages only in calls with a ``prompt_id``.
 """
 
 from __future__ import annotations
@@ -24,18 +23,15 @@ from gatekeeper_core.pricing.usage import read_usage
 from gatekeeper_hooks.native import Hook
 
 _MESSAGES_OF = {"acompletion": "messages", "anthropic_messages": "messages", "aresponses": "input"}
-"""Calls of a chat, and the argument that holds its messages."""
+"""Chat calls, and the argument that holds their messages."""
 
 
 class GatekeeperCallback(Hook, CustomLogger):  # type: ignore[misc] # see pyproject.toml
     """A callback for ``litellm.callbacks`` that selects from the messages of each call; pass ``messages`` by keyword.
 
-    The thread is the caller's session id (``litellm_session_id``, or ``session_id`` in ``metadata``); a request without
-    one belongs to the conversation whose latest messages are its beginning. In the proxy each API key is a tenant.
-    Tools and system prompts in their own arguments are counted as well.
-
-    Before ``litellm.completion``, which has no such hook, call ``callback.selector.select(messages)``. For the
-    arguments see ``Hook``.
+    The thread is the caller's session id (``litellm_session_id``, or ``session_id`` in ``metadata``); others belong to
+    the conversation that they continue. In the proxy each API key is a tenant. Separate tools and system prompts count
+    as well. Before ``litellm.completion``, call ``callback.selector.select(messages)``. For the arguments see ``Hook``.
 
     >>> gate = GatekeeperCallback(token_budget=4000)
     >>> litellm.callbacks = [gate]  # doctest: +SKIP
@@ -53,12 +49,12 @@ class GatekeeperCallback(Hook, CustomLogger):  # type: ignore[misc] # see pyproj
         messages = kwargs.get(name)
         if not isinstance(messages, list):
             return None
-        # One API served by another is two calls of one request; a retry is the same call again.
+        # One API served by another makes two calls of one request; a retry repeats the same call.
         if request is not None and self._requests.setdefault(request, kind) != kind:
             return None
         items = [one if isinstance(one, Mapping) else one.model_dump(exclude_none=True) for one in messages]
-        given = (kwargs.get("system"), kwargs.get("instructions"), *(kwargs.get("tools") or ()))
-        fixed = [text if isinstance(text, str) else json.dumps(text, ensure_ascii=False) for text in given if text]
+        values = (kwargs.get("system"), kwargs.get("instructions"), *(kwargs.get("tools") or ()))
+        fixed = [text if isinstance(text, str) else json.dumps(text, ensure_ascii=False) for text in values if text]
         thread, tenant = _names(kwargs)
         sent, _ = await asyncio.to_thread(
             self.selector.select, items, fixed=fixed, model=kwargs.get("model", ""), thread=thread, tenant=tenant
@@ -75,7 +71,7 @@ class GatekeeperCallback(Hook, CustomLogger):  # type: ignore[misc] # see pyproj
 
 
 def _names(arguments: Mapping[str, Any]) -> tuple[str | None, str]:
-    """Return the names of the thread and of its tenant; a session id that LiteLLM generated names one request alone."""
+    """Return the names of thread and tenant; None for a session id that LiteLLM generated, for a single request."""
     facts = {**(arguments.get("metadata") or {}), **(arguments.get("litellm_metadata") or {})}
     thread = arguments.get("litellm_session_id") or facts.get("session_id")
     is_generated = facts.get("litellm_session_id_generated")

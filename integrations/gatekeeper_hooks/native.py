@@ -15,9 +15,9 @@ from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.context.history.request import HistoryRequest
 from gatekeeper_core.context.history.select import native_view
 from gatekeeper_core.context.history.selector import ThreadSelector
-from gatekeeper_core.context.history.strategies import HistoryConfig, with_options
+from gatekeeper_core.context.history.strategies import HistoryConfig
 from gatekeeper_core.context.history.view import HistoryView, keep
-from gatekeeper_core.context.prompt.adapter_selection import SelectionOptions
+from gatekeeper_core.context.prompt.adapter_selection import SelectionOptions, take_settings
 from gatekeeper_core.native.reading import NativeMessages, read_native
 from gatekeeper_core.pricing.model_names import window_of_model
 from gatekeeper_core.pricing.prices import prices_of_model
@@ -43,7 +43,7 @@ class NativeCall(NamedTuple):
 
 
 class NativeOptions(SelectionOptions, total=False):
-    """The options of every hook by name; for those that other adapters lack see ``ThreadSelector``."""
+    """The options of every hook by name; for those that other adapters lack, see ``ThreadSelector``."""
 
     token_counter: TokenCounter | None
     embedder: Embedder | TextEncoder | None
@@ -56,12 +56,11 @@ class NativeOptions(SelectionOptions, total=False):
 class NativeSelector:
     """A selector for lists of dicts: OpenAI chat, OpenAI Responses, Anthropic or Gemini, which it detects.
 
-    Thread-safe; calls of one conversation wait for each other. An unnamed list belongs to the conversation that it
-    continues.
+    Thread-safe; calls of one conversation run one by one. An unnamed list belongs to the conversation it continues.
 
     Args:
         config: the settings; default to ``HistoryConfig()``.
-        options: ``NativeOptions``. ``token_budget``, ``strategy``, ``coverage`` and ``keep_newest`` win over those of
+        options: ``NativeOptions``. ``token_budget``, ``strategy``, ``coverage`` and ``keep_newest`` override
             ``config``. A function in ``pinned`` or ``exclude`` reads a ``Message``.
 
     Attributes:
@@ -80,8 +79,7 @@ class NativeSelector:
 
     def __init__(self, config: HistoryConfig | None = None, **options: Unpack[NativeOptions]) -> None:
         rest: dict[str, Any] = {**options}
-        names = ("token_budget", "strategy", "coverage", "keep_newest")
-        config = with_options(config, **{name: rest.pop(name, None) for name in names})
+        config = take_settings(config, rest)
         self.threads: ThreadSelector[Message] = ThreadSelector(
             lambda message: message, write=lambda _, message: message, config=config, **rest
         )
@@ -103,7 +101,7 @@ class NativeSelector:
         """Select for one model call.
 
         Args:
-            items: the whole conversation, as a list or already read; never changed. Positions are in this list.
+            items: the whole conversation, as a list or already read; never changed. Positions refer to this list.
             fixed: texts sent with the items, such as a system prompt and tools.
             model: name of the model, for its prices and, without a budget, its window.
             thread: name of the conversation; if None, it is recognised by its beginning.
@@ -139,7 +137,7 @@ class NativeSelector:
         Args:
             objects: the whole conversation, in the framework's messages; read, never changed.
             read: returns the item of a message.
-            write: returns the message to send in place of another, from that one and the item that is sent.
+            write: returns the message to send in place of another, from that one and the item to send.
             arguments: of :meth:`select`.
         """
         _, view = self.select([read(each) for each in objects], **arguments)
@@ -150,7 +148,7 @@ class NativeSelector:
 
 
 class Hook:
-    """The part that all hooks share.
+    """The shared part of all hooks.
 
     Args:
         config: the settings; default to ``HistoryConfig()``.
@@ -170,7 +168,7 @@ class Hook:
 
 
 def tool_text(name: str, description: str | None, parameters: Mapping[str, Any]) -> str:
-    """Return the definition of a tool, to be counted among the fixed texts.
+    """Return the definition of a tool as a text, for ``fixed``.
 
     >>> tool_text("now", "The time.", {})
     'now The time. {}'

@@ -6,8 +6,8 @@ Messages are read as items in Anthropic's format, and written back::
     response [thinking, call]  ──> assistant item
     request [result, prompt]   ──> user item: a text beside results begins no turn
 
-Each block carries the position of its part, so that only the parts that the selection cuts are replaced. A text has an
-empty source, which no other format knows: so a list without tools is read in the same format.
+Each block has the position of its part, so that only parts that the selection cuts are replaced. A text has an empty
+source, unknown to other formats, so that a list without tools is read in the same format.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from gatekeeper_hooks.native import Hook, tool_text
 Item = dict[str, Any]
 
 _TEXTS = frozenset({"text", "speech", "system-prompt", "retry-prompt", "retry-feedback"})
-"""Parts whose content is what the model reads; others are counted, and sent as they are."""
+"""Parts whose content is what the model reads; others are counted, and sent unchanged."""
 
 
 class GatekeeperHistoryProcessor(Hook, AbstractCapability[Any]):
     """A history processor for ``Agent(capabilities=[...])`` that changes the request, not the stored history.
 
     It runs after all other capabilities, before each request to the model. The thread is the conversation of the run;
-    the instructions and tools of the request are counted beside the messages. For the arguments see ``Hook``.
+    instructions and tools of the request are counted as well. For the arguments see ``Hook``.
 
     >>> gate = GatekeeperHistoryProcessor(token_budget=4000)
     >>> agent = Agent("openai:gpt-4o", capabilities=[gate])  # doctest: +SKIP
@@ -85,7 +85,7 @@ class GatekeeperHistoryProcessor(Hook, AbstractCapability[Any]):
     ) -> ModelRequestContext:
         """Return the request with the messages to send."""
         messages, parameters = request_context.messages, request_context.model_request_parameters
-        if isinstance(messages[-1], ModelRequest):  # otherwise the provider goes on with its own answer
+        if isinstance(messages[-1], ModelRequest):  # otherwise the provider continues its own answer
             tools = (*parameters.function_tools, *parameters.output_tools)
             fixed = [part.content for part in parameters.instruction_parts or ()]
             fixed += [tool_text(tool.name, tool.description, tool.parameters_json_schema) for tool in tools]
@@ -116,8 +116,7 @@ class GatekeeperHistoryProcessor(Hook, AbstractCapability[Any]):
 def read_items(message: ModelMessage, output_tools: Collection[str]) -> list[Item]:
     """Return the items of a message.
 
-    Pydantic AI merges the next question into the request with the results of ``output_tools``, which end a run; there
-    it begins a turn.
+    Pydantic AI adds the next question to the results of ``output_tools``, which end a run; there it begins a turn.
     """
     parts: Sequence[Any] = message.parts
     tools = [part.tool_name for part in parts if _is_result(part)]
@@ -137,7 +136,7 @@ def read_items(message: ModelMessage, output_tools: Collection[str]) -> list[Ite
 
 
 def write_message(message: ModelMessage, read: Sequence[Item], sent: Sequence[Item]) -> ModelMessage | None:
-    """Return what is sent of a message: the message where nothing changed, None where nothing remains.
+    """Return what is sent of a message: itself if unchanged, None if nothing remains.
 
     ``sent`` has those of its items that are sent, some in another form, or the summary of folded rounds.
     """
@@ -147,14 +146,14 @@ def write_message(message: ModelMessage, read: Sequence[Item], sent: Sequence[It
         text = summary["content"]
         return ModelRequest([UserPromptPart(text)]) if summary["role"] == "user" else ModelResponse([TextPart(text)])
     unchanged = {id(block) for item in read for block in item["content"]}
-    given: Sequence[Any] = message.parts
+    old_parts: Sequence[Any] = message.parts
     parts: dict[int, Any] = {}
     for block in (block for item in sent for block in item["content"]):
         at, inner = block["part"], block["content"] if block["type"] == "tool_result" else [block]
-        part, text = given[at], next((each["text"] for each in inner if each["type"] == "text"), None)
+        part, text = old_parts[at], next((each["text"] for each in inner if each["type"] == "text"), None)
         if id(block) in unchanged or text is None:
             parts.setdefault(at, part)
-        elif part.part_kind in ("text", "speech"):  # a new part: by the id of the old one a provider takes its own copy
+        elif part.part_kind in ("text", "speech"):  # a new part: given the old id, a provider uses its own copy
             parts[at] = UserPromptPart(text) if message.kind == "request" else TextPart(text)
         else:
             beside: Any = _beside_text(part)
@@ -164,20 +163,20 @@ def write_message(message: ModelMessage, read: Sequence[Item], sent: Sequence[It
 
 
 def read_part(part: Any) -> list[Item]:
-    """Return the blocks of a part: its text, and a block for each file."""
+    """Return the blocks of a part: its text, and one block per file."""
     match part.part_kind:
         case "tool-call":
             return [{"type": "tool_use", "id": part.tool_call_id, "name": part.tool_name, "input": part.args}]
         case "tool-return":
             text = part.model_response_str(wrap_if_error=False)
-            # The framework reads what its own tools returned: it is counted, never cut.
+            # The framework parses the results of its own tools: they are counted, never cut.
             block = {"type": part.tool_kind, "content": text} if part.tool_kind else _text(text)
             files = [*map(_file, _beside_text(part))]
             return [{"type": "tool_result", "tool_use_id": part.tool_call_id, "content": [block, *files]}]
         case "retry-prompt" if part.tool_name:
             block = _text(part.model_response())
             return [{"type": "tool_result", "tool_use_id": part.tool_call_id, "content": [block]}]
-        case "thinking" if part.signature or part.id:  # what the provider checks
+        case "thinking" if part.signature or part.id:  # which the provider checks
             return [{"type": "thinking", "thinking": part.content, "signature": part.signature or part.id}]
         case "compaction":
             return [{"type": "compaction", "content": part.content or ""}]

@@ -1,7 +1,6 @@
 """Search across a user's threads, and an MCP server that offers it to agents as tools.
 
-The search needs no extra on SQLite. The server, ``gatekeeper_mcp.server``, needs the extra ``mcp``; without it, the
-import error shows the install command. ``gatekeeper mcp`` runs it.
+The search needs no extra on SQLite; ``gatekeeper_mcp.server`` needs the extra ``mcp``, and ``gatekeeper mcp`` runs it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Search in a folder of logs: the files of coding agents, chat exports, and whatever else ``gatekeeper_formats`` reads.
+"""Search in a folder of logs: files of coding agents, chat exports, and all else that ``gatekeeper_formats`` reads.
 
-A conversation is a thread, named by its file below the folder and its number in it: ``2025/session.jsonl#1``.
+A conversation is a thread, named by its path in the folder and its number in the file: ``2025/session.jsonl#1``.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class LogSearch(ChatSearch):
         check_search(query, limit)
         with self._lock:
             self._read_changes()
-            while self._index.update():  # what is in memory has been read already
+            while self._index.update():  # index all: the slow part, reading the files, is done
                 pass
             return self._index.search(query, limit=limit)
 
@@ -69,7 +69,7 @@ class LogSearch(ChatSearch):
             self._index.remove(replaced)
 
     def _replace(self, path: str, threads: dict[str, tuple[Message, ...]]) -> Iterator[str]:
-        """Store the conversations of a file; yield those that are gone or do not just go on from what is stored."""
+        """Store the conversations of a file; yield those that are gone, or changed other than by new messages."""
         for thread in {*self._threads.pop(path, ()), *threads}:
             stored, messages = self._store.read_messages(_TENANT, thread), threads.get(thread, ())
             if stored != messages[: len(stored)]:
@@ -83,7 +83,7 @@ class LogSearch(ChatSearch):
 
 
 def _dated(conversation: Conversation) -> tuple[Message, ...]:
-    """Return the messages of a conversation without their ids, which may repeat, dated by its day if they are not."""
+    """Return the messages without their ids, which may repeat; undated ones get the day of the conversation."""
     day = conversation.heading.created
     created = datetime.fromisoformat(day) if day else None
     messages = conversation.messages

@@ -1,15 +1,14 @@
-"""Search across threads in PostgreSQL: three tables, each divided by tenant, and one GIN index.
+"""Search across threads in PostgreSQL: three tables, each partitioned by tenant, and one GIN index.
 
 ::
 
     chat_threads    tenant, scope, thread                    newest message, newest turn, counts
     chat_turns      tenant, scope, thread, start     terms   one GIN index over the terms
-    chat_terms      tenant, scope, term                      in how many turns a term occurs
+    chat_terms      tenant, scope, term                      number of turns with the term
 
-The tables are in the schema of the store. A term is 64 bits of a hash over the user and the term: two users share no
-entry of the index, whatever they write, and all entries have one size. The rows of a tenant are in one partition, so a
-database that spreads tables over hosts can spread these by tenant. The server computes BM25; what was removed leaves
-the tables when it vacuums them.
+The tables are in the schema of the store. A term is a 64-bit hash over the user and the term, so that users share no
+index entries, and all entries have the same size. A tenant's rows are in one partition, so a database that spreads
+tables over hosts can spread these by tenant. The server computes BM25; removed rows disappear when it vacuums.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from gatekeeper_mcp.threads import UserThreads
 from gatekeeper_postgres import PostgresStore
 
 PARTITIONS = 16
-"""Partitions of each table. Source: ours; their number cannot grow later, and a small database bears 16."""
+"""Partitions of each table. Source: ours; the number cannot grow later, and a small database can handle 16."""
 
 _COLUMNS = {
     "chat_threads": (
@@ -65,7 +64,7 @@ INSERT INTO chat_threads (tenant, scope, thread, last_seq, start, turns, terms) 
 ON CONFLICT (tenant, scope, thread) DO UPDATE SET last_seq = excluded.last_seq, start = excluded.start,
 turns = chat_threads.turns + excluded.turns, terms = chat_threads.terms + excluded.terms
 """
-# BM25 as FTS5 has it. One descent of the index for each term: so a term is counted in the turns that hold it alone.
+# BM25 as in FTS5. One index scan per term, so that a term is counted only in the turns that contain it.
 _RANK = f"""
 SELECT thread, start, stop FROM unnest(?::bigint[], ?::float8[]) AS query (term, idf), LATERAL (
     SELECT thread, start, stop, cardinality(terms) AS length, cardinality(array_positions(terms, query.term)) AS tf
@@ -80,8 +79,7 @@ class PostgresIndex(ChatIndex):
     """A search across threads in the database of a ``PostgresStore``, for any number of processes.
 
     Args:
-        threads: the threads to search, of a ``PostgresStore``. The first index creates the tables, which the role must
-            be allowed to do.
+        threads: the threads to search, of a ``PostgresStore``; the first index needs a role that may create tables.
 
     Raises:
         ConfigError: the store is not a ``PostgresStore``.
@@ -161,7 +159,6 @@ class PostgresIndex(ChatIndex):
         return self._store._writing(self.threads.tenant, b"search", self._scope)
 
     def _delete_turns(self, transaction: Transaction, name: bytes, from_seq: int) -> list[list[int]]:
-        """Delete the turns of a thread from a message on, and return their terms."""
         delete = f"DELETE FROM chat_turns WHERE {_OF_THREAD} AND start >= ? RETURNING terms"  # noqa: S608
         return [terms for (terms,) in transaction.rows(delete, *self._key, name, from_seq)]
 
@@ -171,10 +168,7 @@ class PostgresIndex(ChatIndex):
             transaction.execute(_COUNT, *self._key, _array(changed), _array(changed.values()))
 
     def _term(self, term: str) -> int:
-        """Return the number of a term in the index.
-
-        Source: BLAKE2b, 64 bits: two of a million terms of a user are alike in one case of 30 million.
-        """
+        """Return a term's number. Source: BLAKE2b, 64 bits: two of a million terms collide in 1 of 30 million cases."""
         digest = blake2b(encode_text(term), digest_size=8, key=self._scope).digest()
         return int.from_bytes(digest, "big", signed=True)
 

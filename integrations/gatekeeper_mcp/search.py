@@ -6,10 +6,10 @@
                             ── PostgresIndex    one GIN index, in the tables of the store's schema
                ── LogSearch                     a folder of logs, over a SQLiteIndex in memory
 
-    store ──turns that are new──> terms ──> index ──BM25──> places of turns ──store──> texts
+    store ──new turns──> terms ──> index ──BM25──> places of turns ──store──> texts
 
-An index holds terms and places, no text: what is shown is read from the store, so nothing that was forgotten is. The
-terms are the anchors of the selection (``gatekeeper_core.selection.anchors``); the databases do the rest.
+An index holds terms and places, but no text: hits are read from the store, so forgotten text never appears. Terms are
+the anchors of the selection (``gatekeeper_core.selection.anchors``); the databases do the rest.
 """
 
 from __future__ import annotations
@@ -32,26 +32,25 @@ from gatekeeper_core.tokens import check_tokens
 from gatekeeper_mcp.threads import UserThreads
 
 Place: TypeAlias = tuple[str, int, int]
-"""The place of a turn: its thread, its first message, and the one after its last."""
+"""The place of a turn: thread, first message, and the one after the last."""
 
 MAX_HITS = 20
-"""Hits of one search at most. Source: ours; with 200 tokens each, what an agent reads at once."""
+"""Maximum hits of a search. Source: ours; with 200 tokens each, what an agent reads at once."""
 
 EXCERPT_TOKENS = 200
-"""Most tokens of the text of one hit. Source: ours; a few sentences of each side."""
+"""Maximum tokens of the text of a hit. Source: ours; a few sentences of each side."""
 
 K1, B = 1.2, 0.75
-"""Constants of BM25. Source: those of SQLite's FTS5, which cannot be changed there; so both databases rank alike."""
+"""Constants of BM25. Source: SQLite's FTS5, where they are fixed; so both databases rank alike."""
 
 MAX_RANKED = 20_000
-"""Turns that one search ranks, about. Source: ours; beyond that only the rarest terms of a query count, because ranking
-by terms of every other turn costs seconds and changes little."""
+"""Turns to rank, about; beyond that only the rarest terms count. Source: ours; more costs seconds, changes little."""
 
 _MESSAGES_A_SEARCH = 20_000
-"""Messages that one search indexes at most. Source: ours; one or two seconds."""
+"""Maximum messages that a search indexes. Source: ours; one or two seconds."""
 
 _MESSAGES_A_BATCH = 1_000
-_LIGHTEST = 0.4  # weight of a term below which it counts only where the query has no other
+_LIGHTEST = 0.4  # lighter terms count only if the query has no others
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +111,7 @@ class IndexedThread(NamedTuple):
 
 
 class IndexedTurn(NamedTuple):
-    """A turn as an index takes it: its first message, the one after its last, and its terms with their counts."""
+    """A turn for an index: first message, the one after the last, and terms with their counts."""
 
     start: int
     stop: int
@@ -120,7 +119,7 @@ class IndexedTurn(NamedTuple):
 
 
 class ThreadUpdate(NamedTuple):
-    """The turns of a thread from a message on, which replace those that an index has from there."""
+    """The turns of a thread from a message on; they replace the indexed ones."""
 
     thread: str
     from_seq: int
@@ -138,23 +137,17 @@ class Frequencies(NamedTuple):
 
     turns: int
     by_term: Mapping[str, int]  # number of turns with a term; terms without turns are missing
-    mean_length: float = 0.0  # of a turn in terms, where the database does not rank by its own
+    mean_length: float = 0.0  # mean terms per turn; 0.0 if the database has its own ranking
 
     def idf(self, term: str) -> float:
-        """Return the inverse document frequency of a term.
-
-        Source: Robertson and Walker 1994, as FTS5 has it: never below 1e-6.
-        """
+        """Return the idf of a term. Source: Robertson and Walker 1994, as in FTS5: never below 1e-6."""
         count = self.by_term[term]
         others = max(self.turns - count, 0)  # another process may have written between the two counts
         return max(math.log((others + 0.5) / (count + 0.5)), 1e-6)
 
 
 def scope_of(threads: UserThreads) -> bytes:
-    """Return 16 bytes that name a user of a tenant, or the whole tenant.
-
-    Source: BLAKE2b, 128 bits, over the names with their lengths.
-    """
+    """Return 16 bytes for a user of a tenant, or for the tenant. Source: BLAKE2b, 128 bits, over names and lengths."""
     parts = [encode_text(threads.tenant), b"" if threads.user is None else b"u" + encode_text(threads.user)]
     return blake2b(b"".join(b"%d:%b" % (len(part), part) for part in parts), digest_size=16).digest()
 
@@ -169,15 +162,12 @@ def check_search(query: str, limit: int) -> None:
 
 
 class ChatIndex(ChatSearch):
-    """A ``ChatSearch`` over an index in a database, which a subclass provides.
-
-    The index follows the store by sequence numbers: each search first reads what is new.
-    """
+    """A ``ChatSearch`` over a subclass's index in a database; each search first indexes new messages of the store."""
 
     def __init__(self, threads: UserThreads) -> None:
         self.threads = threads
         self._sentences = Sentences(TokenEstimator())
-        self._version: object = None  # of the store when everything in it was indexed
+        self._version: object = None  # of the store when all of it was indexed
 
     def search(self, query: str, /, *, limit: int = 5) -> ChatHits:
         """Return the turns that best match a query, as every ``ChatSearch`` does."""
@@ -200,7 +190,7 @@ class ChatIndex(ChatSearch):
         """Close the index."""
 
     def update(self, *, max_messages: int = _MESSAGES_A_SEARCH) -> int:
-        """Index about so many new messages, and return the number of threads with more."""
+        """Index about ``max_messages`` new messages, and return the number of threads with more."""
         version = self.threads.version()
         if version == self._version:
             return 0
@@ -247,15 +237,15 @@ class ChatIndex(ChatSearch):
 
     @abstractmethod
     def _write(self, updates: Sequence[ThreadUpdate]) -> None:
-        """Store updates, all of them or none; none of them changes nothing."""
+        """Store updates, all or none; no updates change nothing."""
 
     @abstractmethod
     def _frequencies(self, terms: Sequence[str]) -> Frequencies:
-        """Return in how many turns terms occur."""
+        """Return the number of turns of each term."""
 
     @abstractmethod
     def _ranked(self, terms: Sequence[str], frequencies: Frequencies, limit: int) -> Sequence[Place]:
-        """Return the turns with the highest BM25 scores, best first; of equal ones, in any fixed order."""
+        """Return the turns with the highest BM25 scores, best first; ties in any fixed order."""
 
     def _read_turns(self, thread: str, from_seq: int, limit: int) -> ThreadUpdate:
         messages = self.threads.read(thread, from_seq=from_seq, limit=limit)
@@ -290,7 +280,7 @@ def _text(turn: Turn) -> str:
 
 
 def _rarest(frequencies: Frequencies) -> list[str]:
-    """Return terms, the rarest first, whose turns are few enough to be ranked; always the rarest one."""
+    """Return the rarest terms, rarest first, up to ``MAX_RANKED`` turns in total, but at least one if any."""
     chosen, turns = list[str](), 0
     for term in sorted(frequencies.by_term, key=frequencies.by_term.__getitem__):
         turns += frequencies.by_term[term]

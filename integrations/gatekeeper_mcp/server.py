@@ -1,7 +1,6 @@
 """The MCP server: two tools over the chats of one user.
 
-The user is named when the server is made; no call can name another one. What is read is text of others: it comes in a
-fence, and the tools say that it is data.
+The server is created for a user; no call can name another. Results quote others, so they are fenced and declared data.
 """
 
 from __future__ import annotations
@@ -33,10 +32,10 @@ SEARCH_TOOL_NAME = "search_chats"
 """The name of the tool that searches all chats."""
 
 NO_CHATS = "[chats: nothing is found for this]"
-"""The answer of the search where no turn shares a word with the query."""
+"""The answer of the search if no turn shares a word with the query."""
 
 MAX_RECALL_TOKENS = 8_000
-"""Most tokens of one answer of the recall. Source: ours; about the beginning of a long chat."""
+"""Maximum tokens of a recall's answer. Source: ours; about the beginning of a long chat."""
 
 _INSTRUCTIONS = (
     "Earlier conversations of the user. search_chats finds turns in all of them by their words; recall_earlier reads "
@@ -50,7 +49,7 @@ _RECALL_DESCRIPTION = (
     "Read earlier turns of one chat. `query`: what to look for, in words that were used. `thread`: the id of the chat, "
     "as search_chats gives it{default}. `limit`: tokens of the answer."
 )
-_MAX_GATEKEEPERS = 8  # threads whose gatekeepers are kept, so that a second call reads only what is new
+_MAX_GATEKEEPERS = 8  # threads whose gatekeepers are kept, so that a second call reads only new messages
 
 Query = Annotated[str, Field(min_length=1, description="What to look for, in words that were used.")]
 Thread = Annotated[str | None, Field(description="The id of the chat, as search_chats gives it.")]
@@ -100,11 +99,11 @@ class ChatTools:
     def search_chats(self, query: Query, limit: HitLimit = 5) -> Annotated[CallToolResult, ChatHits]:
         """Return the turns of all chats that best match a query."""
         try:
-            found = [search.search(query, limit=limit) for search in self._searches]
+            results = [search.search(query, limit=limit) for search in self._searches]
         except GatekeeperError as error:
             raise ToolError(str(error)) from error
-        hits = filter(None, chain.from_iterable(zip_longest(*(each.hits for each in found))))
-        result = ChatHits(tuple(hits)[:limit], sum(each.pending for each in found))
+        hits = filter(None, chain.from_iterable(zip_longest(*(each.hits for each in results))))
+        result = ChatHits(tuple(hits)[:limit], sum(each.pending for each in results))
         text = fence("\n\n".join(map(_readable, result.hits)), tag="chats") if result.hits else NO_CHATS
         if result.pending:
             text += f"\n[chats: {result.pending} are not indexed yet; search again to search them, too]"
@@ -115,7 +114,7 @@ def chat_server(*searches: ChatSearch, thread: str | None = None) -> MCPServer:
     """Return an MCP server with the tools ``search_chats`` and ``recall_earlier``; ``run()`` serves standard input.
 
     Args:
-        searches: where the user's chats are.
+        searches: searches over the user's chats.
         thread: id of the chat that ``recall_earlier`` reads by default.
     """
     server = MCPServer(
@@ -133,7 +132,6 @@ def chat_server(*searches: ChatSearch, thread: str | None = None) -> MCPServer:
 
 
 def _readable(hit: ChatHit) -> str:
-    """Return a hit as text: where it is from and why it was found, then both sides."""
     name = hit.thread if hit.thread.isprintable() else ascii(hit.thread)
     place = f"[chat {name}, message {hit.seq}{f', {hit.date}' if hit.date else ''}]"
     sides = (("user", hit.user), ("assistant", hit.assistant))

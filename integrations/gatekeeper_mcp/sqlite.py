@@ -1,12 +1,12 @@
 """Search across threads in SQLite, by FTS5.
 
-One file holds the threads of one user, so that the counts of BM25 are the user's own and a file can be deleted::
+One file holds the threads of one user, so that BM25 counts are the user's own and the file can be deleted::
 
     threads         number, thread, last_seq, start, turns
     turns           FTS5: the terms of a turn, already split; rowid = number of the thread and of the first message
-    vocabulary      FTS5: in how many turns a term occurs
+    vocabulary      FTS5: number of turns with a term
 
-A lost or deleted file is built again by the next searches.
+The next searches rebuild a lost or deleted file.
 """
 
 from __future__ import annotations
@@ -30,10 +30,9 @@ if TYPE_CHECKING:
     from gatekeeper_mcp.threads import UserThreads
 
 _VERSION = 1
-"""The version of the tables and of the terms: raised with every change of either."""
+"""The version of the tables and terms; a change of either raises it."""
 
-# The terms come split: all that a term may hold is part of it, and a space divides two. Beyond ASCII this tokenizer
-# divides nothing.
+# Terms come split, so only spaces may separate them. This tokenizer separates nothing beyond ASCII.
 _TOKEN_CHARACTERS = "".join(char for char in map(chr, range(33, 127)) if not char.isalnum())
 _TOKENIZER = "ascii tokenchars '{}'".format(_TOKEN_CHARACTERS.replace("'", "''")).replace('"', '""')
 _TABLES = (
@@ -50,7 +49,7 @@ _BUSY_SECONDS = 5.0
 
 
 def index_file(store_file: str, threads: UserThreads) -> str:
-    """Return the path of the index of a user's threads, in a folder next to the file of the store.
+    """Return the path of the index of a user's threads, in a folder next to the store's file.
 
     >>> from gatekeeper_core.storage.sqlite import InMemoryStore
     >>> from gatekeeper_mcp.threads import UserThreads
@@ -63,7 +62,7 @@ def index_file(store_file: str, threads: UserThreads) -> str:
 def index_of(threads: UserThreads) -> SQLiteIndex | PostgresIndex:
     """Return the index of threads: in PostgreSQL if their store is, else in SQLite, next to the file or in memory."""
     if threads.store.backend == "postgres":
-        from gatekeeper_mcp.postgres import PostgresIndex  # which needs the extra that the store has needed
+        from gatekeeper_mcp.postgres import PostgresIndex  # needs the same extra as the store
 
         return PostgresIndex(threads)
     store = threads.store
@@ -119,7 +118,7 @@ class SQLiteIndex(ChatIndex):
                 for (number,) in connection.execute(query, [name]).fetchall():
                     connection.execute("DELETE FROM turns WHERE rowid BETWEEN ? AND ?", _rowids(number))
                     connection.execute("DELETE FROM threads WHERE number = ?", [number])
-            connection.execute("INSERT INTO turns(turns) VALUES ('optimize')")  # which drops the terms of deleted turns
+            connection.execute("INSERT INTO turns(turns) VALUES ('optimize')")  # drops the terms of deleted turns
         with self._lock, self._typed_errors():
             self._connection.execute("VACUUM")
             self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -161,7 +160,7 @@ class SQLiteIndex(ChatIndex):
         return Frequencies(turns, counts)
 
     def _ranked(self, terms: Sequence[str], frequencies: Frequencies, limit: int) -> Sequence[Place]:  # noqa: ARG002
-        # A quoted string is a term and nothing else, whatever it holds.
+        # A quoted string is always a term, never syntax.
         match = " OR ".join('"{}"'.format(term.replace('"', '""')) for term in terms)
         best = "SELECT rowid AS place, stop, rank AS score FROM turns WHERE turns MATCH ? ORDER BY rank LIMIT ?"
         query = f"SELECT thread, place, stop FROM ({best}) JOIN threads ON number = place >> ? ORDER BY score"  # noqa: S608
@@ -197,5 +196,5 @@ class SQLiteIndex(ChatIndex):
 
 
 def _rowids(number: int, start: int = 0) -> tuple[int, int]:
-    """Return the first and the last rowid of the turns of a thread from a message on."""
+    """Return the first and the last rowid of a thread's turns from a message on."""
     return (number << _SEQ_BITS) + start, ((number + 1) << _SEQ_BITS) - 1

@@ -1,7 +1,6 @@
 """The threads of one user in a store with tables.
 
-A store knows tenants and threads, and not whose a thread is. :func:`assign_thread` says it, in a derived record of the
-thread, which goes when the thread is forgotten.
+A store does not know a thread's user: :func:`assign_thread` writes it to a derived record, deleted with the thread.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ from gatekeeper_core.storage.tables import TableStore
 OWNER_KIND = "owner"
 """The kind of the record that names the user of a thread."""
 
-_HASHED = b"\xff"  # PostgreSQL's store keeps a hash of a name beyond 400 bytes: the name cannot be read back
+_HASHED = b"\xff"  # PostgresStore hashes names beyond 400 bytes: they cannot be read back
 
-# One descent of the primary key for each thread: a DISTINCT would read every message.
+# One lookup in the primary key per thread: a DISTINCT would read every message.
 _NEXT = "(SELECT m.thread FROM messages AS m WHERE m.tenant = ?{after} ORDER BY m.thread LIMIT 1)"
 _LAST_SEQS = f"""
 WITH RECURSIVE names (thread) AS (
@@ -98,8 +97,8 @@ class UserThreads:
     def version(self) -> object:
         """Return a value that stays equal while nobody writes to the store.
 
-        Source: SQLite counts the commits of others (``data_version``) and our own changes by connection; a snapshot of
-        PostgreSQL names the transactions that have written, those of other tables among them.
+        Source: SQLite counts others' commits (``data_version``) and our own changes, per connection; a snapshot of
+        PostgreSQL shows the transactions that have written, also to other tables.
         """
         with self.store._reading() as transaction:
             if self.store.backend == "postgres":

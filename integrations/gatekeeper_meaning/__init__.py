@@ -1,7 +1,4 @@
-"""An embedder that needs no download: a multilingual sentence encoder whose weights come with the extra ``meaning``.
-
-``MeaningEmbedder`` is imported on first use; without the extra, the error shows the install command.
-"""
+"""An embedder without a download: a multilingual sentence encoder with its weights, 33 MB (extra ``meaning``)."""
 
 from __future__ import annotations
 

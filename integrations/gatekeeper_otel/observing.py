@@ -6,13 +6,11 @@
     stage ends   ──> its facts as attributes, ``gatekeeper.`` before each; its duration and its counts as metrics
     event        ──> an event of the current span, and counts
 
-It is an observer (``gatekeeper_core.observation``) and no handler of ``logging``: a handler sees a stage only when it
-is over, so it could tell neither what is inside what nor, without a clock in the core, how long it took; and it would
-have to set the level of loggers that are the application's. Nothing is wrapped, so there is one switch for the core,
-the adapters and the stores; without it the core asks one empty tuple per stage. Calls that a build makes on a worker
-thread run in the context of the build, so their spans are its children.
-
-Facts hold no text, and nothing else goes into a span: of an error its type, no message and no stack.
+This is an observer (``gatekeeper_core.observation``), not a ``logging`` handler: a handler sees a stage only at its
+end, so it knows neither nesting nor, as the core has no clock, durations; and it would have to set the level of the
+application's loggers. Nothing is wrapped: one switch covers core, adapters and stores; when off, the core checks one
+empty tuple per stage. A build's calls on worker threads run in its context, so their spans are its children. Spans hold
+only facts: no text, and of an error only its type.
 """
 
 from __future__ import annotations
@@ -49,13 +47,13 @@ if TYPE_CHECKING:
 
 _NAME = "gatekeeper"
 _SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
-"""Bounds of the buckets of durations. Source: ours; a selection takes milliseconds, a build waits half a second."""
+"""Bucket bounds of durations. Source: ours; a selection takes milliseconds, a build waits half a second."""
 
 _TOKENS = (0, 64, 256, 1024, 4096, 16_384, 65_536, 262_144, 1_048_576)
-"""Bounds of the buckets of tokens. Source: the GenAI conventions' powers of four, from 64 on."""
+"""Bucket bounds of tokens. Source: the GenAI conventions' powers of four, from 64 on."""
 
 _TURNS = (0, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89)
-"""Bounds of the buckets of turns. Source: ours."""
+"""Bucket bounds of turns. Source: ours."""
 
 _DOLLARS = "{USD}"
 """Unit of money. Source: UCUM has no currencies; text in braces is for people."""
@@ -67,7 +65,7 @@ _SIZES = {
     TOOL_RESULT.key: ("tokens_before", "tokens_after"),
     BUILD.key: (None, "total_tokens"),
 }
-"""By stage, which facts are the tokens before and after it."""
+"""Facts with the tokens before and after a stage."""
 
 _REPORTED = {
     "input_tokens": "usage.input_tokens",
@@ -82,7 +80,7 @@ Source: opentelemetry-semantic-conventions 0.66b2. They have no attribute for mo
 
 
 class OpenTelemetryObserver:
-    """An observer for ``add_observer``; :func:`gatekeeper_otel.instrument` makes and adds one from its arguments."""
+    """An observer for ``add_observer``; :func:`gatekeeper_otel.instrument` creates and adds one."""
 
     def __init__(
         self,
@@ -129,8 +127,6 @@ class OpenTelemetryObserver:
 
 
 class _Metrics:
-    """The instruments, and what goes into them."""
-
     def __init__(self, meter: Meter) -> None:
         self._selection_seconds = _histogram(meter, "selection.duration", "s", "Duration of a selection.", _SECONDS)
         self._build_seconds = _histogram(meter, "build.duration", "s", "Duration of a build.", _SECONDS)
@@ -197,7 +193,7 @@ def _error_type(outcome: str) -> dict[str, AttributeValue]:
 
 
 class Instrumentation:
-    """A handle on the instrumentation, which as a context manager turns it off at its end."""
+    """A handle to stop the instrumentation; as a context manager it stops at its end."""
 
     def __init__(self, observer: OpenTelemetryObserver) -> None:
         self._observer = observer
@@ -209,7 +205,7 @@ class Instrumentation:
         self.stop()
 
     def stop(self) -> None:
-        """Turn it off; running stages still end their spans."""
+        """Stop the instrumentation; running stages still end their spans."""
         remove_observer(self._observer)
 
 
@@ -224,9 +220,7 @@ def instrument(
     meter_provider: MeterProvider | None = None,
     conversation_ids: bool = False,
 ) -> Instrumentation:
-    """Emit spans and metrics of everything that the gatekeeper does in this process from now on, in any framework.
-
-    A second call, with other providers perhaps, replaces the first: nothing is reported twice.
+    """Emit spans and metrics of the gatekeeper's work in this process, in any framework; replaces an earlier call.
 
     Args:
         tracer_provider: creates the spans; defaults to the global one, even if that is set later.

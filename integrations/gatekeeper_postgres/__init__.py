@@ -1,7 +1,4 @@
-"""A ``Store`` in PostgreSQL for several workers and hosts, with pgvector for the vectors of memories.
-
-It needs the extra ``postgres``; without it, the import error shows the install command.
-"""
+"""A ``Store`` in PostgreSQL (extra ``postgres``) for several workers and hosts, with pgvector for memories."""
 
 from __future__ import annotations
 

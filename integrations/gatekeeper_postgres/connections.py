@@ -1,7 +1,7 @@
-"""Transactions on connections of psycopg: all of each is stored, or nothing.
+"""Transactions on connections of psycopg, each stored as a whole or not at all.
 
-A connection that the server has closed in the meantime is noticed when the transaction begins, before anything was
-asked: another one takes its place. A pool never crosses a fork: each process opens its own.
+A connection that the server has closed fails when the transaction begins, before any other statement, and another one
+replaces it. A pool never crosses a fork: each process opens its own.
 """
 
 from __future__ import annotations
@@ -29,21 +29,16 @@ from gatekeeper_core.tokens import check_tokens
 from gatekeeper_postgres.errors import EXPECTED, NEWER, UnfitTablesError, place_of, typed
 
 BACKEND = "postgres"
-"""What the store is called in what it tells."""
+"""The name of the store in events."""
 
-_MAX_MS = 2**31 - 1  # of the server's own settings
+_MAX_MS = 2**31 - 1  # largest value of the server's settings
 _GRACE_MS = 10_000
 _IDLE_MS = 60_000
-"""After so long without a word from a worker that has stopped in the middle of a call, the server undoes the call."""
+"""The server rolls back a transaction after this time without a statement, as from a worker that has stopped."""
 
 
 def lock_on(*names: str | bytes, shared: bool = False) -> str:
-    """Return the statement that locks something by its names to the end of the transaction.
-
-    A shared lock is held by several at once.
-
-    Source: BLAKE2b, 64 bits: two things have the same lock in one case of 2 to the power of 64.
-    """
+    """Return the statement that locks names, alone or shared, until the transaction ends. Source: BLAKE2b, 64 bits."""
     running = blake2b(digest_size=8)
     for name in names:
         data = name if isinstance(name, bytes) else encode_text(name)
@@ -62,11 +57,11 @@ class PostgresTransaction(Transaction):
         return self.connection.execute(_marked(sql), values or None, binary=True).fetchall()
 
     def execute(self, sql: str, /, *values: Any) -> int:
-        """Run a statement, and return how many rows it changed."""
+        """Run a statement, and return the number of changed rows."""
         return self.connection.execute(_marked(sql), values or None).rowcount
 
     def many(self, sql: str, rows: Iterable[tuple[Any, ...]], /) -> None:
-        """Run a statement for each row of values, all of them in one trip to the server and back."""
+        """Run a statement for each row of values, in one round trip."""
         self.connection.executemany(_marked(sql), rows)
 
 
@@ -76,14 +71,13 @@ def _marked(sql: str) -> bytes:
 
 
 class Connections:
-    """A pool of connections in each process, lent to calls.
+    """A pool of connections in each process, or the caller's pool, which keeps its own settings.
 
-    Arguments and errors are those of ``PostgresStore``, with the least and the most connections as a pair; a pool of
-    the caller's has its own sizes and way to connect.
+    Arguments and errors are those of ``PostgresStore``, with the minimum and maximum of connections as a pair.
 
     Attributes:
         place: name of the server and the database in errors.
-        conninfo: connection string for psycopg, with our defaults; "" for the caller's own pool.
+        conninfo: connection string for psycopg, with our defaults; "" for the caller's pool.
     """
 
     def __init__(
@@ -111,7 +105,7 @@ class Connections:
         self.conninfo = ""
         if conninfo is not None:
             self.place = place_of(check_str("conninfo", conninfo))
-            added: dict[str, Any] = {  # without keepalives, a call to a host that has vanished would wait for ever
+            added: dict[str, Any] = {  # without keepalives, a call to a vanished host would wait forever
                 "application_name": "context-gatekeeper",
                 "connect_timeout": max(1, -(-connect_timeout_ms // 1000)),
                 "keepalives_idle": 30,
@@ -134,27 +128,27 @@ class Connections:
             "min_size": min_connections,
             "max_size": max_connections,
             "timeout": seconds,
-            # A pool that waits ever longer for a server would not be there when the server is back.
+            # With longer and longer waits, the pool would not be ready when the server is back.
             "reconnect_timeout": seconds,
             "open": False,
         }
         self._timeouts = min(statement_timeout_ms, _MAX_MS), min(lock_timeout_ms, _MAX_MS)
         self._schema = schema
         self._process = os.getpid()
-        self._pools: dict[int, ConnectionPool[Any]] = {}  # by process; that of a parent stays, and is not touched
+        self._pools: dict[int, ConnectionPool[Any]] = {}  # by process; a parent's stays untouched
         self._callers_pool = pool
         self._is_closed = False
-        # Where nobody closes a pool, Python 3.13 waits 20 seconds at its end for the pool's threads.
+        # Python 3.13 waits 20 seconds at exit for the threads of an open pool.
         weakref.finalize(self, _close_pool, self._pools)
 
     def check_reachable(self) -> None:
-        """Connect once, so that an error says why there is no connection: a pool would say that it took too long."""
+        """Connect once, for an error with the cause: a pool would only report a timeout."""
         if self._callers_pool is None:
             with _typed_errors(self.place), psycopg.connect(self.conninfo):
                 pass
 
     def close(self) -> None:
-        """Close the connections of this process, when the calls that run are done."""
+        """Wait for running calls, then close the connections of this process."""
         self._is_closed = True
         _close_pool(self._pools)
 
@@ -169,16 +163,16 @@ class Connections:
         """Lend a connection for one transaction.
 
         Args:
-            access: "read": one state of the tables, nothing written; "write": sees what others have committed.
+            access: "read" sees one state of the tables and cannot write; "write" sees what others commit.
             locks: statements of :func:`lock_on`, in this order.
-            is_patient: whether it may take as long as it takes, as a migration does.
-            version: the version that the tables must have now that the locks are held; None: any.
+            is_patient: no time limit for statements and a minute for locks, as for a migration.
+            version: version that the tables must have once the locks are held; None accepts any.
         """
         statement_ms, lock_ms = (0, _IDLE_MS) if is_patient else self._timeouts
         beginning = [  # all in one message to the server
             f"BEGIN ISOLATION LEVEL {'REPEATABLE READ READ ONLY' if access == 'read' else 'READ COMMITTED'}",
-            # So that nobody can put another table, function or operator in the place of ours and of the server's:
-            # ``pg_catalog`` comes first unnamed, temporary tables last.
+            # So that no other table, function or operator can shadow ours or the server's: ``pg_catalog`` comes
+            # first, unnamed, and temporary tables last.
             f'SET LOCAL search_path = "{self._schema}", pg_temp',
             f"SET LOCAL statement_timeout = {statement_ms:d}",
             f"SET LOCAL lock_timeout = {lock_ms:d}",
@@ -193,7 +187,7 @@ class Connections:
             cursor.execute(b"COMMIT", prepare=False)
 
     def vacuum(self, tables: Iterable[str]) -> None:
-        """Let the server clear the deleted rows from tables and indexes, in no transaction."""
+        """Vacuum tables and their indexes, outside a transaction."""
         with self._connection("bare", b"SELECT 1") as cursor:
             for table in tables:
                 cursor.execute(f'VACUUM (INDEX_CLEANUP ON, TRUNCATE OFF) "{self._schema}".{table}'.encode())
@@ -213,12 +207,12 @@ class Connections:
                 self._give_back(pool, cursor.connection)
 
     def _begun(self, pool: ConnectionPool[Any], beginning: bytes) -> psycopg.Cursor[tuple[Any, ...]]:
-        """Return a cursor of a connection on which the transaction has begun."""
-        for _ in range(max(1, pool.max_size) + 1):  # all of them may have been closed
+        """Begin a transaction, and return its cursor."""
+        for _ in range(max(1, pool.max_size) + 1):  # all connections may have been closed
             connection: psycopg.Connection[Any] = pool.getconn()
             try:
                 if not connection.autocommit:
-                    connection.autocommit = True  # of a pool of the caller's
+                    connection.autocommit = True  # from the caller's pool
                 cursor = psycopg.Cursor(connection, row_factory=tuple_row)
                 cursor.execute(beginning, prepare=False)
             except BaseException as error:
@@ -253,10 +247,7 @@ class Connections:
 
 @contextmanager
 def _typed_errors(place: str) -> Iterator[None]:
-    """Make errors of psycopg into ours.
-
-    Theirs may quote what is stored, and is no part of ours: neither its cause nor its context.
-    """
+    """Convert errors of psycopg into ours, and drop theirs, even as cause or context: they may quote stored data."""
     failure: Exception | None = None
     try:
         yield
@@ -266,12 +257,12 @@ def _typed_errors(place: str) -> Iterator[None]:
         try:
             raise failure
         except GatekeeperError as error:
-            error.__context__ = None  # which Python takes from the block that failed
+            error.__context__ = None  # Python sets it from the block that failed
             raise
 
 
 def _close_pool(pools: dict[int, ConnectionPool[Any]]) -> None:
-    """Close the pool of this process, if it has one: that of a parent is not ours to close."""
+    """Close the pool of this process, if any; a parent's is not ours to close."""
     pool = pools.pop(os.getpid(), None)
     if pool is not None:
         pool.close()
@@ -285,4 +276,4 @@ def _roll_back(connection: psycopg.Connection[Any]) -> None:
         except psycopg.Error:
             connection.close()
     elif status != TransactionStatus.IDLE:
-        connection.close()  # which undoes the transaction as well
+        connection.close()  # rolls back, too

@@ -1,4 +1,4 @@
-"""Errors of psycopg as errors of ours, which name the server and the database, and neither who asked nor what for."""
+"""Errors of psycopg as ours, which name the server and the database, but no user and no data."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ NEWER = "its tables were written by a newer version of this library; install tha
 
 
 class UnfitTablesError(Exception):
-    """The tables cannot be used, for the reason given; ``typed`` names the server."""
+    """The tables cannot be used; ``typed`` adds the server to the reason."""
 
 
 EXPECTED = (psycopg.Error, UnfitTablesError)
-"""What ``typed`` knows."""
+"""The errors that ``typed`` converts."""
 
 _REASONS: tuple[tuple[type[psycopg.Error] | tuple[type[psycopg.Error], ...], str], ...] = (
     (PoolClosed, "the store is closed"),
@@ -44,10 +44,10 @@ _DAMAGED = (server.DataCorrupted, server.IndexCorrupted, psycopg.IntegrityError)
 
 
 def place_of(conninfo: str) -> str:
-    """Return what names the server and the database of a connection string, and nothing else of it.
+    """Return the server and the database of a connection string, and nothing else from it.
 
     Raises:
-        ConfigError: it cannot be read.
+        ConfigError: the connection string cannot be read.
 
     >>> place_of("postgresql://ann:secret@db.example:5433/chats?sslmode=require")
     'db.example:5433/chats'
@@ -56,14 +56,14 @@ def place_of(conninfo: str) -> str:
     """
     try:
         parts = psycopg_conninfo.conninfo_to_dict(conninfo)
-    except psycopg.ProgrammingError:  # whose words quote it
+    except psycopg.ProgrammingError:  # its message quotes conninfo
         raise ConfigError("conninfo cannot be read: use postgresql://host:port/database or key=value pairs") from None
     host = parts.get("host") or parts.get("hostaddr") or "localhost"
     return f"{host}:{parts.get('port') or 5432}/{parts.get('dbname') or ''}"
 
 
 def typed(error: Exception, place: str) -> Exception:
-    """Return an error of ``EXPECTED`` as one of ours; ``place`` names the server and the database."""
+    """Convert an error of ``EXPECTED`` into ours; ``place`` names the server and the database."""
     if isinstance(error, UnfitTablesError):
         return StorageError(f"{place}: {error}")
     if isinstance(error, server.NumericValueOutOfRange):

@@ -1,7 +1,6 @@
 """The tables of a PostgreSQL store, as numbered migrations in a schema of their own.
 
-They are those of ``gatekeeper_core.storage.tables``, a row that says which version they are, and with pgvector a copy
-of each vector with an index for each dimension, which knows no order of keys.
+They are those of ``gatekeeper_core.storage.tables``, a row with their version and, with pgvector, indexed vectors.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ CREATE UNIQUE INDEX context_gatekeeper_is_one ON context_gatekeeper ((true));
 """ + reduce(lambda sql, type_: sql.replace(*type_), _TYPES, TABLES_SQL)
 
 MIGRATIONS: tuple[str, ...] = (_FIRST,)
-"""What leads from version n to version n + 1, in SQL; a released one is never changed."""
+"""SQL from version n to version n + 1; a released migration never changes."""
 
 NEWEST = len(MIGRATIONS)
 """The version that this library reads and writes."""
@@ -40,16 +39,16 @@ WHERE nspname = ? AND relname = 'memories' AND attname = 'embedding' AND NOT att
 
 
 class SchemaState(NamedTuple):
-    """The tables that a database has."""
+    """The state of a store's tables in a database."""
 
     version: int  # number of migrations applied to its tables; 0 without any
-    exists: bool  # whether the PostgreSQL schema is there, with tables or without
-    vectors: VectorType | None  # where pgvector is installed and new enough
-    has_embeddings: bool  # whether the table of memories has room for them
+    exists: bool  # whether the PostgreSQL schema exists, with or without tables
+    vectors: VectorType | None  # None unless pgvector is installed and new enough
+    has_embeddings: bool  # whether the table of memories has a column for them
 
 
 def check_schema_name(schema: object) -> str:
-    """Return the name of a PostgreSQL schema; it must be a plain one."""
+    """Check and return the name of a PostgreSQL schema."""
     name = check_str("schema", schema)
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,62}", name) or name.lower().startswith("pg_"):
         raise ConfigError("schema must be 1 to 63 letters, digits and underscores, and not start with pg_")
@@ -57,7 +56,7 @@ def check_schema_name(schema: object) -> str:
 
 
 def schema_state(transaction: PostgresTransaction, schema: str) -> SchemaState:
-    """Return what a database says of a store in it.
+    """Return the state of a store's tables in a database.
 
     Raises:
         UnfitTablesError: the schema holds tables of another program.
@@ -81,9 +80,9 @@ def schema_state(transaction: PostgresTransaction, schema: str) -> SchemaState:
 
 
 def migrate(transaction: PostgresTransaction, schema: str, migrations: tuple[str, ...] = MIGRATIONS) -> int:
-    """Bring the tables up to date, and return how many migrations were run.
+    """Bring the tables up to date, and return the number of migrations run.
 
-    All in one transaction, under a lock: several processes may do so at once, and one that is killed leaves nothing.
+    The transaction and its lock allow several processes to try at once, and a killed one leaves nothing behind.
     """
     state = schema_state(transaction, schema)
     if state.version > len(migrations):
@@ -99,13 +98,13 @@ def migrate(transaction: PostgresTransaction, schema: str, migrations: tuple[str
 
 
 def install_pgvector(transaction: PostgresTransaction) -> None:
-    """Install pgvector where the server has it and the role may; in the schema where others look for it, too."""
+    """Install pgvector if the server has it, in the schema where other programs look for it, too."""
     if transaction.rows("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'"):
         transaction.execute("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public")
 
 
 def add_embeddings(transaction: PostgresTransaction, schema: str) -> None:
-    """Make room for embeddings in the table of memories, where pgvector is installed."""
+    """Add a column for embeddings to the table of memories, if pgvector is installed."""
     state = schema_state(transaction, schema)
     if state.vectors and not state.has_embeddings:
         transaction.execute(f"ALTER TABLE memories ADD COLUMN embedding {state.vectors.name}")
@@ -116,7 +115,7 @@ def add_embeddings(transaction: PostgresTransaction, schema: str) -> None:
 
 
 def index_dimensions(transaction: PostgresTransaction, schema: str, dimensions: int, vectors: VectorType) -> None:
-    """Make the index of vectors of a dimension, unless it exists or others are too many."""
+    """Create the index for vectors of a dimension, unless it exists or there are too many others."""
     names = {name for (name,) in transaction.rows(_RELATIONS, schema)}
     others = sum(name.startswith("memories_near_") for name in names)
     if f"memories_near_{dimensions:d}" not in names and others < MAX_INDEXED_DIMENSIONS:

@@ -2,7 +2,7 @@
 
 ::
 
-    store ── gatekeeper_core.storage.tables      what a store with tables does
+    store ── gatekeeper_core.storage.tables      logic of all stores with tables
           ── connections, errors                 transactions
           ── schema                              tables, migrations
           ── vectors                             pgvector
@@ -41,12 +41,10 @@ from gatekeeper_postgres.schema import NEWEST, SchemaState
 from gatekeeper_postgres.vectors import VectorType, as_text
 
 MAX_NAME_BYTES = 400
-"""Longest name that an index takes unchanged. Source: ours; an index takes rows of up to 2,704 bytes, and the widest
-of ours holds four names."""
+"""Longest name kept unhashed. Source: ours; index rows have up to 2,704 bytes, and our widest has four names."""
 
 EXACT_UP_TO = 1_000
-"""Up to so many vectors of a user are compared one by one, by the server. Source: ours; some milliseconds, and none is
-missed."""
+"""Up to this many vectors of a user, the server compares each. Source: ours; it takes milliseconds and misses none."""
 
 _CLEARING_TRIES = 20
 _CLEARING_PAUSE_SECONDS = 0.05
@@ -101,18 +99,14 @@ class PostgresStore(TableStore):
 
     Every call is one transaction. A failed call raises a ``StorageError``, which names the server and the database, but
     never a user, a password or stored data; nothing is half-written, and the store stays usable, even after the server
-    was down for a while.
-
-    Thread-safe; a forked process opens its own connections. A call waits for the server, so ``is_in_process`` is not
-    set: in a coroutine, call it with ``asyncio.to_thread``.
+    was down for a while. Thread-safe; a forked process opens its own connections. A call waits for the server, so
+    ``is_in_process`` is not set: in a coroutine, call it with ``asyncio.to_thread``.
 
     Args:
-        conninfo: the server, as ``postgresql://host:port/database`` or ``key=value`` pairs; libpq's environment
-            variables and password file supply the rest.
+        conninfo: ``postgresql://host:port/database`` or ``key=value`` pairs, over libpq's variables and password file.
         pool: your own open pool instead, which the store does not close.
         schema: PostgreSQL schema of the tables; use one per store in a database.
-        statement_timeout_ms: time limit of a statement; 0 means none. Migrations, ``forget`` and ``info`` have no
-            limit.
+        statement_timeout_ms: time limit of a statement; 0 means none. Migrations, ``forget`` and ``info`` have none.
         lock_timeout_ms: how long a call waits for another writer; 0 means without limit.
         connect_timeout_ms: how long a call waits for a connection.
         min_connections: connections kept open.
@@ -126,8 +120,7 @@ class PostgresStore(TableStore):
     Raises:
         TypeError: an argument has the wrong type.
         ConfigError: an argument is invalid.
-        StorageError: the server cannot be reached, or the tables are unusable: no permission, or written by another
-            program or a newer version.
+        StorageError: the server cannot be reached, or the tables are unusable: no permission, not ours, or too new.
     """
 
     backend = BACKEND
@@ -166,7 +159,6 @@ class PostgresStore(TableStore):
             raise
 
     def _open(self, *, create: bool, migrate: bool) -> None:
-        """Look at the tables, and make them or bring them up to date where that is wanted."""
         with self._connections.transaction() as transaction:
             state = tables.schema_state(transaction, self._schema)
             if state.version > NEWEST:
@@ -190,10 +182,7 @@ class PostgresStore(TableStore):
         self._connections.close()
 
     def put_memories(self, scope: MemoryScope, records: Sequence[MemoryRecord], /) -> None:
-        """Store memories, all or none.
-
-        The first vector of a dimension creates its index, and other writers of memories wait for it.
-        """
+        """Store memories, all or none; other writers wait while the first vector of a dimension creates its index."""
         check_records(records)
         vectors = self._vectors
         for dimensions in {len(record.vector) for record in records if record.vector} - self._dimensions:
@@ -206,26 +195,25 @@ class PostgresStore(TableStore):
     def purge(self) -> bool:
         """Let the server erase deleted rows, and return whether it did.
 
-        It waits up to a second for transactions that can still see them. If one of them or a missing permission
-        prevents it, call it again.
+        It waits up to a second for transactions that see them. If these or missing rights prevent it, call it again.
         """
         try:
             with self._connections.transaction() as transaction:
                 if transaction.rows(_NOT_OURS, f'"{self._schema}"') != [(0,)]:
-                    return False  # the server would do no more than warn
+                    return False  # the server would only warn
                 ((number,),) = transaction.rows("SELECT pg_snapshot_xmax(pg_current_snapshot())::text")
-            is_seen = True
+            is_visible = True
             for _ in range(_CLEARING_TRIES):
                 with self._connections.transaction() as transaction:
-                    is_seen = transaction.rows(_SEEN, str(int(number) % 2**32)) != [(0,)]
-                if not is_seen:
+                    is_visible = transaction.rows(_SEEN, str(int(number) % 2**32)) != [(0,)]
+                if not is_visible:
                     break
                 time.sleep(_CLEARING_PAUSE_SECONDS)
             self._connections.vacuum(tables.TABLES)
         except StorageError as error:
             tell(PURGE_FAILED, error=type(error).__name__)
             return False
-        return not is_seen
+        return not is_visible
 
     def info(self) -> StoreInfo:
         """Return the counts and the size, in time linear in the rows."""
@@ -243,7 +231,7 @@ class PostgresStore(TableStore):
 
     @staticmethod
     def _key(name: str) -> bytes:
-        r"""Return a name as an index stores it: its bytes, or of a long one a hash, which no other name can be.
+        r"""Return a name as an index stores it: its bytes or, if they are too many, a hash that no name equals.
 
         Source: BLAKE2b, 256 bits; no encoded text begins with the byte 255.
 
@@ -259,8 +247,8 @@ class PostgresStore(TableStore):
     def _writing(self, tenant: str, *key: bytes, alone: bool = False) -> AbstractContextManager[PostgresTransaction]:
         """Begin a transaction that writes.
 
-        Who saves something for a tenant shares the lock on the tenant; who forgets something of it holds the lock
-        alone. So a save has either ended before the rows are deleted, or looks for the tombstone after it was set.
+        Saves share the lock on the tenant, and ``forget`` holds it alone: a save either ends before the rows are
+        deleted, or looks for the tombstone after it is set.
         """
         locks = [lock_on(self._schema, "tenant", tenant, shared=not alone)]
         locks += [lock_on(self._schema, *key)] if key else []
@@ -270,7 +258,6 @@ class PostgresStore(TableStore):
         return self._connections.transaction("write", lock_on(self._schema, "migrate"), is_patient=True)
 
     def _make_room_for_vectors(self, *, create: bool) -> SchemaState:
-        """Let pgvector keep the vectors that are put from now on, where it is available."""
         try:
             if create:
                 with self._migrating() as transaction:
@@ -297,11 +284,7 @@ class PostgresStore(TableStore):
     def _nearest(
         self, transaction: Transaction, key: tuple[bytes, bytes], vector: array[float], where: MemoryFilter, limit: int
     ) -> Iterable[StoredMemory]:
-        """Return the current memories that are nearest to a vector.
-
-        Those that pgvector holds are found by it; the others (vectors too long for it, or all of them where it is not
-        installed) are compared here.
-        """
+        """Return the current memories nearest to a vector; those that pgvector lacks are compared by this process."""
         text = as_text(vector)
         names: list[bytes] = []
         if self._vectors:
@@ -320,10 +303,10 @@ class PostgresStore(TableStore):
         limit: int,
         vectors: VectorType,
     ) -> list[bytes]:
-        """Return the ids of the nearest that pgvector holds.
+        """Return the ids of the nearest memories that pgvector holds.
 
-        Few are compared one by one. Among many the index is searched until there are enough of this user; where it
-        gives up before that, they are compared one by one as well: whatever others have stored, nothing is lost.
+        A few are compared one by one. Among many, the index is searched for enough of this user; if it gives up early,
+        all are compared one by one, so that none is lost, whatever others have stored.
         """
         text, dimensions = vector
         source = "FROM memories AS m WHERE m.tenant = ? AND m.user_id = ? AND m.is_current = 1 "
@@ -339,7 +322,7 @@ class PostgresStore(TableStore):
             rows = transaction.rows(f"SELECT m.id {source} ORDER BY {near} LIMIT ?", *values, text, most)
             if len(rows) == most:
                 return [row[0] for row in rows]
-        # No index holds this expression.
+        # No index has this expression, so the server compares all.
         distance = f"(embedding {vectors.distance} ?::{vectors.name})"
         rows = transaction.rows(f"SELECT m.id {source} ORDER BY {distance} LIMIT ?", *values, text, limit)
         return [row[0] for row in rows]

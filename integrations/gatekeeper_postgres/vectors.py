@@ -1,4 +1,4 @@
-"""Vectors in PostgreSQL: what the extension pgvector keeps and indexes.
+"""Vectors in PostgreSQL: what the extension pgvector stores and indexes.
 
 ======================== ===================================================================================
 dimensions               how the nearest are found
@@ -19,10 +19,10 @@ from array import array
 from typing import NamedTuple
 
 OLDEST_PGVECTOR = (0, 8)
-"""The first version whose index goes on searching when a filter has left too few."""
+"""The first version whose index keeps searching if a filter leaves too few."""
 
 MAX_INDEXED_DIMENSIONS = 16
-"""How many different dimensions get an index. Source: ours; a store has one or two, and each index costs each write."""
+"""Maximum number of dimensions with an index. Source: ours; a store has one or two, and each index slows all writes."""
 
 _MAX_STORED = 16_000
 _MAX_VECTOR_INDEX = 2_000
@@ -36,16 +36,16 @@ class VectorType(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The type of a column of vectors of any dimension."""
+        """The column type for vectors of any dimension."""
         return f"{self.schema}.vector"
 
     @property
     def distance(self) -> str:
-        """The operator that gives the cosine distance."""
+        """The operator for the cosine distance."""
         return f"OPERATOR({self.schema}.<=>)"
 
     def indexed(self, dimensions: int) -> str | None:
-        """Return what an index of a dimension holds, as an expression, or None where there is no index.
+        """Return the expression that the index of a dimension holds, or None without an index.
 
         >>> VectorType('"public"').indexed(3)
         '(embedding::"public".vector(3))'
@@ -56,11 +56,11 @@ class VectorType(NamedTuple):
         return kind and f"(embedding::{kind})"
 
     def placeholder(self, dimensions: int) -> str:
-        """Return the placeholder of a vector that is compared with what an index holds."""
+        """Return the placeholder for a vector to compare with the indexed expression."""
         return f"?::{self._kind(dimensions) or self.name}"
 
     def making_index(self, dimensions: int) -> str:
-        """Return what makes the index of a dimension that can have one."""
+        """Return the statement that creates the index for a dimension."""
         operators = f"{self._kind(dimensions)}".partition("(")[0] + "_cosine_ops"
         return (
             f"CREATE INDEX IF NOT EXISTS memories_near_{dimensions:d} ON memories "
@@ -75,9 +75,9 @@ class VectorType(NamedTuple):
 
 
 def as_text(vector: array[float] | None) -> str | None:
-    """Return a vector as pgvector reads it, or None where it cannot keep it.
+    """Return a vector as pgvector reads it, or None if it cannot store it.
 
-    Nine digits give every 32-bit float back. The bytes of the vector itself lie in a column of their own.
+    Nine digits restore every 32-bit float. The original bytes of a vector have a column of their own.
 
     >>> as_text(array("f", [0.5, -1.0]))
     '[0.5,-1]'

@@ -1,6 +1,6 @@
 """A local proxy between a client and its model that sends with each request only the earlier turns it needs.
 
-A client only changes its base URL. The proxy speaks OpenAI Chat Completions, OpenAI Responses and Anthropic Messages;
+Clients only change their base URL. The proxy speaks OpenAI Chat Completions, OpenAI Responses and Anthropic Messages;
 ``gatekeeper serve`` starts it, and :func:`create_app` returns it as an ASGI application.
 """
 

@@ -1,4 +1,4 @@
-"""The APIs that clients speak: destination of a request, and the fields with the conversation."""
+"""The APIs that clients speak: where a request goes, and which fields hold the conversation."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def _anthropic_error(status: int, reason: str) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A provider, as far as a request shows which one it is meant for."""
+    """A provider that requests are meant for."""
 
-    name: str  # also a prefix of paths that names it: ``/anthropic/v1/messages``
-    setting: str  # its address in ``ServeSettings``
+    name: str  # also a path prefix: ``/anthropic/v1/messages``
+    setting: str  # its URL in ``ServeSettings``
     error: Callable[[int, str], dict[str, Any]]  # returns the body of an error from a status and a reason
 
     def root(self, settings: ServeSettings) -> str:
-        """Return the address in front of what follows ``/v1``."""
+        """Return the base URL of the paths after ``/v1``."""
         url = str(getattr(settings, self.setting)).rstrip("/")
         is_complete = url.endswith(_VERSION) if self is ANTHROPIC else bool(urlsplit(url).path)
         return url if is_complete else url + _VERSION
@@ -57,7 +57,7 @@ class Api:
     items: str  # the field with the conversation
     format: Format  # of the items
     fixed: tuple[str, ...]  # other fields that count towards the budget
-    stored: tuple[str, ...] = ()  # by which the provider adds the conversation's beginning: the list is only its end
+    stored: tuple[str, ...] = ()  # fields that make the provider add earlier messages: the list is only the end
 
 
 OPENAI = Provider("openai", "openai_url", _openai_error)
@@ -79,11 +79,11 @@ APIS = (
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The upstream's side of a request."""
+    """The upstream target of a request."""
 
     provider: Provider
     url: str  # without the query
-    api: Api | None = None  # of the conversation to select from; None passes the request on unchanged
+    api: Api | None = None  # of the conversation to select from; None forwards the request unchanged
 
     def error(self, status: int, reason: str) -> bytes:
         """Return the body of an error in the provider's form."""
@@ -93,8 +93,8 @@ class Route:
 def find_route(method: str, path: str, headers: Mapping[str, str], settings: ServeSettings) -> Route:
     """Return the route of a request.
 
-    A prefix ``/openai`` or ``/anthropic`` names the provider. Otherwise the path shows it, or Anthropic's header of
-    the version. ``/v1`` may be missing before the path of an API, as some clients have it in their base URL only.
+    A prefix ``/openai`` or ``/anthropic`` names the provider; otherwise the path or Anthropic's version header shows
+    it. ``/v1`` may be missing before the path of an API, as some clients have it in their base URL only.
     """
     named = next((one for one in (OPENAI, ANTHROPIC) if path.startswith(f"/{one.name}/")), None)
     path = path.removeprefix(f"/{named.name}") if named else path
@@ -109,6 +109,6 @@ def find_route(method: str, path: str, headers: Mapping[str, str], settings: Ser
 
 
 def tenant_of(headers: Mapping[str, str]) -> str:
-    """Return a name for the holder of a key; the key cannot be read from it."""
+    """Return a name for the holder of a key that does not reveal the key."""
     keys = "\0".join(headers.get(name, "") for name in _KEY_HEADERS)
     return hashlib.blake2b(keys.encode(), key=_SALT, digest_size=12).hexdigest()

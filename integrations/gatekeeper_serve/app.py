@@ -1,4 +1,4 @@
-"""The application: who may enter, the pages, and the proxy behind everything else."""
+"""The application: access control, the pages, and the proxy for everything else."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def create_app(settings: ServeSettings | None = None, *, texts: Texts = ENGLISH)
                 yield
 
     entrance = [Middleware(TokenMiddleware, settings=settings)]
-    if settings.is_local:  # a name that leads here from a page of somebody else is refused
+    if settings.is_local:  # against DNS rebinding: another site's host name may resolve to this machine
         hosts = [*LOOPBACK, "[::1]"]
         entrance.insert(0, Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False))
     routes = [*pages.routes(), Mount("/", app=proxy)]
@@ -53,7 +53,7 @@ def create_app(settings: ServeSettings | None = None, *, texts: Texts = ENGLISH)
 
 
 class TokenMiddleware:
-    """A door that asks for the token, if there is one: in our header, for pages also as the password of a browser."""
+    """A check for the token, if there is one: in our header or, for pages, as the browser's password."""
 
     def __init__(self, app: ASGIApp, settings: ServeSettings) -> None:
         self._app = app
@@ -79,7 +79,6 @@ def _is_page(path: str) -> bool:
 
 
 def _token_in(request: Request) -> bytes:
-    """Return the token that a request brings; for a page it may be the password of a browser."""
     token = request.headers.get("x-gatekeeper-token", "")
     scheme, _, credentials = request.headers.get("authorization", "").partition(" ")
     if not token and _is_page(request.url.path) and scheme.lower() == "basic":

@@ -1,4 +1,4 @@
-"""The body of a request: one list in it can change, and every other byte stays."""
+"""A request body in which one list can change and every other byte stays."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 
 
 class JsonBody:
-    """A JSON object with the place of each of its values, and of each item of the list in one field.
+    """A JSON object with the position of each value, and of each item of the list in ``field``.
 
     Raises:
         ValueError: ``body`` is not a JSON object in UTF-8.
-        RecursionError: it is nested too deeply.
+        RecursionError: the object is nested too deeply.
 
     >>> body = JsonBody(b'{"n": 1e0, "list": [{"a": 1}, {"b":2.0}, 3]}', "list")
     >>> body.values["n"], body.text_of("n"), body.text_of("missing")
@@ -39,18 +39,18 @@ class JsonBody:
             raise ValueError("unexpected text after the object")
 
     def text_of(self, name: str) -> str:
-        """Return a value as it came; "" for a missing one and for null."""
+        """Return the original text of a value; "" if it is missing or null."""
         start, end = self._spans.get(name, (0, 0))
         return "" if self.values.get(name) is None else self._text[start:end]
 
     def with_items(self, kept: Iterable[int], replaced: Mapping[int, object]) -> bytes:
-        """Return the body with some items of the list, ascending, each as it came or in its new form."""
+        """Return the body with only the ``kept`` items of the list, in that order, as received or ``replaced``."""
         items = (json.dumps(replaced[at]) if at in replaced else self._text[slice(*self._items[at])] for at in kept)
         start, end = self._spans[self._field]
         return f"{self._text[:start]}[{','.join(items)}]{self._text[end:]}".encode()
 
     def _read_object(self, start: int) -> int:
-        """Read the object; return where the text goes on behind it."""
+        """Read the object, and return the position after it and any space."""
         text = self._text
         at = _inside(text, start, "{")
         while text[at] != "}":
@@ -68,7 +68,6 @@ class JsonBody:
         return _after_space(text, at + 1)
 
     def _read_items(self, start: int) -> tuple[list[Any], int]:
-        """Return the items of the list, and where it ends."""
         text, values = self._text, []
         self._items = []
         at = _inside(text, start, "[")
@@ -85,14 +84,13 @@ def _after_space(text: str, at: int) -> int:
 
 
 def _inside(text: str, at: int, opening: str) -> int:
-    """Return the place behind an opening bracket."""
     if text[at] != opening:
         raise ValueError(f"expected {opening} at {at}")
     return _after_space(text, at + 1)
 
 
 def _next(text: str, at: int, closing: str) -> int:
-    """Return the place of the next element, or of the closing bracket."""
+    """Return the position of the next element or the closing bracket."""
     at = _after_space(text, at)
     if text[at] == ",":
         return _after_space(text, at + 1)

@@ -1,4 +1,4 @@
-"""The gate: the body of a request in, the body to send out, with the reasons as headers and for the page."""
+"""The gate: selection in the body of a request, with the reasons as headers and for the pages."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class LiveThread:
     name: Hashable  # in the selector
     tenant: str
     api: Api
-    model: str  # as the request names it
+    model: str  # as in the request
     calls: int  # number of requests so far
     view: HistoryView
     native: NativeMessages  # what the client sent
@@ -47,7 +47,7 @@ class LiveThread:
         return self.view.bill is not None and prices_of_model(self.model) is not None
 
     def facts(self) -> dict[str, str]:
-        """Return what was sent of the latest request: counts and fixed words, never text."""
+        """Return facts about the latest request: counts and fixed words, never text."""
         view, bill = self.view, self.view.bill
         facts: dict[str, object] = {
             "status": view.status,
@@ -63,7 +63,7 @@ class LiveThread:
         return {name: str(fact) for name, fact in facts.items()}
 
     def past(self) -> tuple[Turn, ...]:
-        """Return the past turns, by the ids that the view has for them."""
+        """Return the past turns, in the order of the view's turn ids."""
         return read_history(self.native.messages, HistoryRequest(notes=self.native.settings)).past
 
 
@@ -84,11 +84,11 @@ class Gate:
         self._is_shadow = history.shadow
         self._lists = GrowingLists(history.max_threads)
         self._max_threads = history.max_threads
-        self._threads: dict[str, LiveThread] = {}  # the one used longest ago first
+        self._threads: dict[str, LiveThread] = {}  # least recently used first
         self._lock = Lock()
 
     def select(self, body: bytes, api: Api, tenant: str) -> Gated:
-        """Return the body to send instead; a body that cannot be read passes unchanged."""
+        """Return the request to send; a body that cannot be read stays unchanged."""
         try:
             request = JsonBody(body, api.items)
         except (ValueError, RecursionError):
@@ -109,7 +109,7 @@ class Gate:
         except Exception as error:  # noqa: BLE001 - a fault of the gate must not fail the client's request
             *_, (frame, line) = walk_tb(error.__traceback__)
             place = f"{basename(frame.f_code.co_filename)}:{line}"
-            # Without the message of the error, which may hold text of the conversation.
+            # Without the error's message, which may contain text of the conversation.
             _log.error("selection failed, sending everything: %s at %s", type(error).__name__, place)
             return _unread(body, "failed")
         thread = self._noted(api, model, tenant, call, native)
@@ -125,7 +125,7 @@ class Gate:
             self._selector.threads.report(usage, thread=thread.name, tenant=thread.tenant)
 
     def threads(self) -> list[LiveThread]:
-        """Return the latest threads, the newest first."""
+        """Return the latest threads, most recently used first."""
         with self._lock:
             return [*self._threads.values()][::-1]
 

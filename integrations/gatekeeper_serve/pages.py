@@ -1,4 +1,4 @@
-"""The pages of the proxy: the threads, why a request was sent so, whether it runs, and its metrics."""
+"""The pages of the proxy: threads, explanations, health and metrics."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ _HEADERS = {
 
 
 class Pages:
-    """The pages, over the threads of a gate. They show text of conversations, and no key."""
+    """The pages about the threads of a gate. They show text of conversations, but no key."""
 
-    metrics: Callable[[], bytes] | None = None  # None: their extra is not installed
+    metrics: Callable[[], bytes] | None = None  # None without their extra
 
     def __init__(self, gate: Gate, texts: Texts) -> None:
         self._gate = gate
         self._texts = texts
 
     def routes(self) -> list[Route]:
-        """Return the addresses of the pages."""
+        """Return the routes of the pages."""
         return [
             Route("/healthz", self.health),
             Route("/metrics", self.prometheus),
@@ -43,7 +43,7 @@ class Pages:
         ]
 
     def health(self, _: Request) -> Response:
-        """Say that the proxy runs."""
+        """Confirm that the proxy runs."""
         return PlainTextResponse("ok\n")
 
     def prometheus(self, _: Request) -> Response:
@@ -73,7 +73,7 @@ class Pages:
 
 @contextmanager
 def collected_metrics() -> Iterator[Callable[[], bytes] | None]:
-    """Collect metrics while the context lasts; give what writes them for Prometheus, None without the extra."""
+    """Collect metrics within the context; yield their writer for Prometheus, or None without the extra."""
     try:
         from opentelemetry.exporter.prometheus import PrometheusMetricReader
         from opentelemetry.sdk.metrics import MeterProvider
@@ -111,7 +111,6 @@ def _row(thread: LiveThread) -> dict[str, str]:
 
 
 def _notes(thread: LiveThread, texts: Texts) -> list[str]:
-    """Return what the latest request sent, and what the thread cost."""
     view, bill = thread.view, thread.view.bill
     sent = texts(
         "serve.sent_line",

@@ -1,4 +1,4 @@
-"""The way of a request to the upstream and of its bytes back; only the conversation in its body may change.
+"""Forwarding of a request to the upstream and of its answer to the client; only the conversation may change.
 
 ::
 
@@ -27,7 +27,7 @@ _log = logging.getLogger("gatekeeper.serve")
 _log.addHandler(logging.NullHandler())
 
 OURS = "x-gatekeeper-"
-"""The prefix of our own headers; requests lose them here."""
+"""The prefix of our own headers, which are never forwarded."""
 
 _HOP_BY_HOP = {
     "connection",
@@ -40,7 +40,7 @@ _HOP_BY_HOP = {
     "transfer-encoding",
     "upgrade",
 }
-"""Headers of one connection. Source: RFC 9110, 7.6.1; ``proxy-*`` are a proxy's."""
+"""Headers of a single connection. Source: RFC 9110, 7.6.1; ``proxy-*`` are for proxies."""
 
 RawHeaders = list[tuple[bytes, bytes]]
 
@@ -61,7 +61,7 @@ class Proxy:
         return self.client
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request; a client that goes away ends the upstream's work."""
+        """Answer one request; if the client disconnects, end the upstream's work."""
         request = Request(scope, receive)
         route = route_of(request, self._settings)
         try:
@@ -82,7 +82,6 @@ class Proxy:
             tasks.cancel_scope.cancel()
 
     async def _body(self, request: Request) -> bytes | None:
-        """Return the body; None if it is too large."""
         most, size, chunks = self._settings.max_body_bytes, 0, []
         async for chunk in request.stream():
             size += len(chunk)
@@ -92,7 +91,6 @@ class Proxy:
         return b"".join(chunks)
 
     async def _relay(self, route: Route, gated: Gated, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send a request on, and the response back as it comes."""
         query = scope["query_string"].decode("latin-1")
         request = httpx.Request(
             scope["method"],
@@ -138,18 +136,18 @@ async def _cancel_when_gone(receive: Receive, scope: CancelScope) -> None:
 
 
 def route_of(request: Request, settings: ServeSettings) -> Route:
-    """Return where a request goes, with its path as the client escaped it."""
+    """Return the route of a request, with the path escaped as by the client."""
     return find_route(request.method, request.scope["raw_path"].decode("latin-1"), request.headers, settings)
 
 
 def error_response(route: Route, status: int, reason: str, gated: Gated | None = None) -> Response:
-    """Return an error of ours in the form that the client's library reads."""
+    """Return our own error in the provider's format."""
     facts = {**(gated.headers if gated else {}), "x-gatekeeper-status": "error"}
     return Response(route.error(status, reason), status, facts, "application/json")
 
 
 def _passed(headers: Iterable[tuple[bytes, bytes]], dropped: Iterable[str] = ()) -> RawHeaders:
-    """Return headers without those of the connection, our own, and others."""
+    """Return headers without hop-by-hop, our own and the dropped ones."""
     headers = list(headers)
     named = Headers(raw=headers).getlist("connection")
     gone = _HOP_BY_HOP.union(dropped, (name.strip().lower() for value in named for name in value.split(",")))

@@ -1,4 +1,4 @@
-"""The reading of lists that grow: what a list begins with is not read again."""
+"""Incremental reading of growing lists: a known beginning is not read again."""
 
 from __future__ import annotations
 
@@ -12,17 +12,13 @@ from gatekeeper_core.native.reading import NativeMessages, read_native
 
 
 class GrowingLists:
-    """The lists of the latest conversations, as they were read. Thread-safe.
-
-    A list goes on with the one that it begins with, if both have the same first message of the user. Nobody may change
-    an item once it is read.
-    """
+    """The parsed lists of the latest conversations, which growing lists reuse; thread-safe. Items must not change."""
 
     def __init__(self, max_lists: int) -> None:
         self._lists: LruCache[Hashable, NativeMessages] = LruCache(max_entries=max_lists)
 
     def read(self, items: Sequence[Any], format_: Format, tenant: str) -> NativeMessages:
-        """Return a list of a tenant, read; ``format_`` is that of a list that shows none.
+        """Return a tenant's list, parsed; ``format_`` applies if the items do not show their format.
 
         Raises:
             MessageFormatError: see ``read_messages``.
@@ -35,7 +31,7 @@ class GrowingLists:
 
 
 def _continued(before: NativeMessages | None, items: Sequence[Any]) -> NativeMessages | None:
-    """Return a list that goes on from another; None where it does not, or where items are not read one by one."""
+    """Return a list that extends another; None if it does not, or if its format does not read item by item."""
     if before is None or type(before.format).read is not Format.read:
         return None
     count = len(before.items)

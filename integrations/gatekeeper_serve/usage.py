@@ -1,4 +1,4 @@
-"""The usage that a provider reports in its response, read from a copy of the bytes."""
+"""The usage in a provider's response, read from a copy of the bytes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAX_BYTES = 4_000_000
 """Longest response whose usage is read. Source: ours; 100,000 tokens as events take about 20 bytes each."""
 
 _INSIDE = ("response", "message")
-"""Where an event has its usage: a Responses event in its response, Anthropic's first event in its message."""
+"""Where events nest their usage: those of Responses in ``response``, Anthropic's first one in ``message``."""
 
 
 class UsageReader:
@@ -26,7 +26,7 @@ class UsageReader:
         self._free = _MAX_BYTES
 
     def add(self, chunk: bytes) -> None:
-        """Note a piece of the response; of one that is too long, nothing is read."""
+        """Add a piece of the response; a response that is too long is dropped."""
         self._free -= len(chunk)
         if self._free >= 0:
             self._chunks.append(chunk)
@@ -34,7 +34,7 @@ class UsageReader:
             self._chunks.clear()
 
     def usage(self, model: str) -> Usage | None:
-        """Return the usage; None if the response reports none that can be read."""
+        """Return the usage, or None if the response has none that can be read."""
         try:
             text = httpx.Response(200, headers=self._headers, content=b"".join(self._chunks)).content.decode()
             is_stream = self._headers.get("content-type", "").startswith("text/event-stream")

@@ -1,4 +1,4 @@
-"""The exact counts of open models, by Hugging Face's tokenizers."""
+"""Exact token counts of open models, with Hugging Face's tokenizers."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ with needs_extra("tokenizers", "tokenizers", name=__name__):
 
 @with_suggestions()
 def tokenizers_counter(tokenizer: Tokenizer | str | Path) -> TokenCounter:
-    """Return a counter that counts tokens as the tokenizer of an open model does.
+    """Return a counter that counts tokens as an open model does.
 
-    The marks that a tokenizer puts around each text (``<s>``) are not counted. Lone surrogates count as U+FFFD.
+    The special tokens that a tokenizer adds around a text (``<s>``) do not count. Lone surrogates count as U+FFFD.
 
     Args:
         tokenizer: a ``tokenizers.Tokenizer``, or the path of a ``tokenizer.json``; nothing is downloaded.

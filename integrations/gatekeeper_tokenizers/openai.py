@@ -1,4 +1,4 @@
-"""The exact counts of OpenAI's models, by tiktoken."""
+"""Exact token counts of OpenAI's models, with tiktoken."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ADDRESSES = {
 def tiktoken_counter(encoding: tiktoken.Encoding | str) -> TokenCounter:
     """Return a counter that counts tokens as OpenAI's models do.
 
-    Text such as ``<|endoftext|>`` counts as the text that it is. Lone surrogates count as U+FFFD.
+    Special tokens such as ``<|endoftext|>`` count as plain text. Lone surrogates count as U+FFFD.
 
     Args:
         encoding: an ``Encoding``, or ``"cl100k_base"`` or ``"o200k_base"`` if its table is in tiktoken's cache.

@@ -1,7 +1,4 @@
-"""The gatekeeper for LangChain: in front of an agent's model, as the memory of a chain, as a step of a chain or graph.
-
-Each name is imported on first use, so that it needs only its own part of LangChain.
-"""
+"""The gatekeeper for LangChain: middleware, chain memory, chain step; each name loads only its part of LangChain."""
 
 from __future__ import annotations
 

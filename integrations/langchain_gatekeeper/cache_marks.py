@@ -1,11 +1,11 @@
-"""Marks of Anthropic's prompt cache in the requests of agents and the messages of chains.
+"""Marks of Anthropic's prompt cache in agent requests and chain messages.
 
 ::
 
     tools · system ▏ body ▏ recalled turns, question · calls and results ▏
               block      block              the request's setting ``cache_control``, which marks its last block
 
-Marks of users and of other middleware stay, and count: a request may have four. Where a mark is already, none is put.
+Marks of users and other middleware stay, and count: a request may have four. No mark is added where one exists.
 """
 
 from __future__ import annotations
@@ -31,12 +31,11 @@ _KEY = "cache_control"
 def marked_request(
     request: ModelRequest[Any], view: HistoryView, *, is_system_extended: bool = False
 ) -> ModelRequest[Any]:
-    """Return a request with marks where they pay; the same one where it is not for Anthropic.
+    """Return a request with marks where they pay; the same one if it is not for Anthropic.
 
-    Where another middleware, or the user, has the whole request cached (``cache_control`` among its settings), the
-    fixed part and the end are theirs. One mark is added only where turns are recalled into the question: what is
-    written behind these is never read again, and nobody else knows where the body ends. ``is_system_extended``: a line
-    will follow the system message.
+    If another middleware or the user caches the whole request (setting ``cache_control``), the fixed part and the end
+    are theirs. Then a mark is added only if turns are recalled into the question: what is cached after these is never
+    read again, and only we know where the body ends. ``is_system_extended``: a line follows the system message.
     """
     if not is_anthropic(request.model):
         return request
@@ -72,7 +71,7 @@ def marked_request(
 
 
 def marked_messages(messages: Sequence[BaseMessage], view: HistoryView) -> list[BaseMessage]:
-    """Return what a chain sends to Anthropic with marks where they pay: copies of the messages that get one."""
+    """Return what a chain sends to Anthropic, with marks where they pay, on copies of messages."""
     plan = _plan(messages, view)
     contents, system = _contents(messages), None
     if messages and isinstance(messages[0], SystemMessage):
@@ -98,7 +97,7 @@ def _plan(messages: Sequence[BaseMessage], view: HistoryView) -> MarkPlan:
 
 
 def _contents(messages: Sequence[BaseMessage]) -> list[Any]:
-    """Return the contents that may get a mark; None for messages in which LangChain does not send it."""
+    """Return the contents that may get a mark; None for messages whose mark LangChain would not send."""
     return [
         message.content
         if isinstance(message, (AIMessage, HumanMessage, ToolMessage))
@@ -109,7 +108,7 @@ def _contents(messages: Sequence[BaseMessage]) -> list[Any]:
 
 
 def _marked_tools(tools: Sequence[Any], contents: Sequence[object]) -> dict[str, Any]:
-    """Return the tools with a mark on the last, as what is to be changed; nothing where it cannot carry one."""
+    """Return the change that puts a mark on the last tool; {} if it cannot have one."""
     last = tools[-1] if tools else None
     if isinstance(last, BaseTool) and hasattr(last, "extras"):
         tool: Any = last.model_copy(update={"extras": {**(last.extras or {}), _KEY: mark_before(contents)}})

@@ -1,4 +1,4 @@
-"""A wrapper for other prompt editors that delays their edits while these lose money.
+"""A wrapper for other prompt editors that delays their edits while these would lose money.
 
 ::
 
@@ -51,18 +51,17 @@ def delay_edits(
     """Return a copy of a prompt-shortening middleware whose edits wait until they pay off; see ``choose_edit``.
 
     A delayed edit leaves the messages as last sent, plus the new ones; ``history.edit`` is logged. Do not wrap
-    middleware whose edits must not wait, such as redaction. An edit of the state cannot wait:
-    ``SummarizationMiddleware`` runs as it is, and its edit is priced and logged.
+    middleware whose edits must not wait, such as redaction. ``SummarizationMiddleware`` edits the state, so its edit is
+    priced and logged, but not delayed.
 
     Args:
-        editor: a ``ContextEditingMiddleware``, or another one that shortens the messages of requests. All its hooks,
-            tools and its name stay.
-        prices: prices of the model; default to those of the request's model, else to the least favourable ratios.
-        token_budget: size of a request in tokens, system message and tools included, above which no edit waits;
-            defaults to three quarters of the model's window, 16,000 if that is unknown.
+        editor: a ``ContextEditingMiddleware``, or another one that shortens requests. Its hooks, tools and name stay.
+        prices: prices of the model; default to those of the request's model, else the least favourable ratios.
+        token_budget: tokens of a whole request above which no edit waits; defaults to three quarters of the model's
+            window, or 16,000 if that is unknown.
         token_counter: counts the tokens of a text; defaults to an estimate.
         tenant: as for ``GatekeeperMiddleware``.
-        clock: returns the time in seconds, to tell whether a cache has expired.
+        clock: returns the time in seconds, to detect an expired cache.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -75,7 +74,7 @@ def delay_edits(
     hooks = ("wrap_model_call", "awrap_model_call")
     edits_requests = any(getattr(kind, hook) is not getattr(AgentMiddleware, hook) for hook in hooks)
     delayed: Any = copy.copy(editor)
-    # A subclass of the editor's own class, which LangChain asks for the hooks that there are.
+    # A subclass of the editor's class, because LangChain looks for hooks on the class.
     bases = (_Delaying, kind) if edits_requests else (_Delaying, kind, _Passing)
     delayed.__class__ = type(kind.__name__, bases, {"__module__": kind.__module__, "__doc__": kind.__doc__})
     delayed._edit_guard = EditGuard(editor.name, config, checked_counter(token_counter), tenant, clock)
@@ -99,7 +98,7 @@ class EditGuard:
     def choose(
         self, request: ModelRequest[Any], edited: ModelRequest[Any]
     ) -> tuple[ModelRequest[Any], Callable[[Any], None]]:
-        """Return the request to send, and a function that takes the model's answer to it."""
+        """Return the request to send, and a function to call with the model's answer."""
         thread = thread_of(request)
         if thread is None and request.messages:
             thread = messages_digest([read_message(request.messages[0])])
@@ -148,7 +147,7 @@ class EditGuard:
         return edited, answered
 
     def _pieces(self, request: ModelRequest[Any], counts: dict[bytes, int]) -> Pieces:
-        """Return the pieces of a request; ``counts`` has the tokens of those that are known, and gets the others."""
+        """Return the pieces of a request; ``counts`` has the tokens of known ones, and gets those of the others."""
         system = system_of(request)
         fixed = "\n".join((*schemas_of(request), read_message(system).text if system else ""))
         digests = []
@@ -160,8 +159,6 @@ class EditGuard:
 
 
 class _Delaying(Middleware):
-    """An editor followed by a guard."""
-
     _edit_guard: EditGuard
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
@@ -189,7 +186,7 @@ def _copied(request: ModelRequest[Any]) -> ModelRequest[Any]:
 
 
 class _Passing(Middleware):
-    """The last base of an editor that edits the state alone: it leaves each request as it is."""
+    """The last base of an editor that edits only the state: it passes each request on unchanged."""
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         return handler(request)

@@ -1,4 +1,4 @@
-"""The events of a selection or a build for LangChain's callbacks: one custom event, inside a run only."""
+"""One custom event per selection or build for LangChain's callbacks, inside a run only."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 def announce(result: Result, *, shadow: bool = False, config: RunnableConfig | None = None) -> None:
     """Send ``gatekeeper_selection``, or ``gatekeeper_context`` of a builder, to the callbacks of the run around it.
 
-    The data are the facts of the result: counts and ids, never text. Without a config it is the one that LangChain
-    carries along.
+    The data are the result's facts: counts and ids, never text. ``config`` defaults to LangChain's current one.
     """
     manager = get_callback_manager_for_config(ensure_config(config))
     if manager.parent_run_id is not None:
@@ -32,10 +31,7 @@ def announce(result: Result, *, shadow: bool = False, config: RunnableConfig | N
 
 
 async def aannounce(result: Result, *, shadow: bool = False, config: RunnableConfig | None = None) -> None:
-    """Do the same as :func:`announce`, with handlers awaited.
-
-    Before Python 3.11 LangChain does not carry the config along in async code: without ``config`` nothing is sent.
-    """
+    """Do the same as :func:`announce`, and await handlers; before Python 3.11 nothing is sent without ``config``."""
     manager = get_async_callback_manager_for_config(ensure_config(config))
     if manager.parent_run_id is not None:
         await manager.on_custom_event(*_event(result, shadow), run_id=manager.parent_run_id)

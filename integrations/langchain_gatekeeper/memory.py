@@ -34,7 +34,7 @@ from langchain_gatekeeper.selectors import SelectorOptions, message_selector
 
 
 @dataclass(frozen=True)
-class _Kept:  # the selector of a memory, which makes no difference between two memories
+class _Kept:  # the selector of a memory; ignored when memories are compared
     settings: tuple[object, ...] = field(compare=False)
     selector: ThreadSelector[BaseMessage] = field(compare=False)
 
@@ -47,14 +47,13 @@ class GatekeeperChatMemory(LastSelections, BaseChatMemory):
     Attributes:
         memory_key: variable in the prompt.
         human_prefix, ai_prefix: names of the speakers, if the history is loaded as text.
-        config: the settings for the loaded history. The budget defaults to three quarters of the window of ``model``,
-            or to 16,000 if that is unknown, which is logged once. With ``shadow`` the whole history is loaded.
+        config: the settings; the budget defaults as in ``GatekeeperSelector``. ``shadow`` loads the whole history.
         token_budget, strategy, coverage, keep_newest, pinned, exclude, token_counter, embedder: as for
             ``GatekeeperSelector``.
         k: alias of ``keep_newest``, as in ``ConversationBufferWindowMemory``.
         model: the model, or its name, that the history is for.
-        constraints: standing instructions by key, or a store of them, read for the thread of the history's
-            ``session_id``. They are loaded before the history, within the budget, also with ``shadow``.
+        constraints: standing instructions by key, or a store of them, read for the history's ``session_id``; loaded
+            before the history, within the budget, also with ``shadow``.
 
     Raises:
         pydantic.ValidationError: a field has the wrong type; for ``embedder`` a ``TypeError``.
@@ -99,7 +98,7 @@ class GatekeeperChatMemory(LastSelections, BaseChatMemory):
 
     @property
     def memory_variables(self) -> list[str]:
-        """List with the variable in the prompt."""
+        """The prompt variable, in a list."""
         return [self.memory_key]
 
     @property
@@ -120,7 +119,7 @@ class GatekeeperChatMemory(LastSelections, BaseChatMemory):
     def load_memory_variables(self, inputs: dict[str, Any]) -> dict[str, Any]:
         """Return the turns of the history that the input needs, under ``memory_key``.
 
-        The question is the input under ``input_key``, else the only one; without any, the newest turns that fit are
+        The question is the input under ``input_key``, else the only input; without one, the newest turns that fit are
         loaded. Errors of the history's store are raised.
         """
         messages, rules = self.chat_memory.messages, self._rules()
@@ -129,7 +128,7 @@ class GatekeeperChatMemory(LastSelections, BaseChatMemory):
         return self._loaded(messages, view, rules)
 
     async def aload_memory_variables(self, inputs: dict[str, Any]) -> dict[str, Any]:
-        """Do the same as ``load_memory_variables``; neither the store nor the selection blocks the event loop."""
+        """Do the same as ``load_memory_variables``, without blocking the event loop."""
         messages = await self.chat_memory.aget_messages()
         rules = await asyncio.to_thread(self._rules)
         view = await asyncio.to_thread(self._view, messages, inputs, rules)
@@ -137,7 +136,6 @@ class GatekeeperChatMemory(LastSelections, BaseChatMemory):
         return self._loaded(messages, view, rules)
 
     def _rules(self) -> list[BaseMessage]:
-        """Return the constraints as a system message, in a list; empty if there are none."""
         constraints = self.constraints
         if isinstance(constraints, ThreadConstraints):
             constraints = constraints.of(Thread(thread)) if (thread := self._thread()) else {}
@@ -149,7 +147,7 @@ class GatekeeperChatMemory(LastSelections, BaseChatMemory):
 
     def _view(self, messages: list[BaseMessage], inputs: dict[str, Any], rules: list[BaseMessage]) -> HistoryView:
         selector = self._current_selector()
-        # The base class looks for the input in the same way when it saves.
+        # The base class finds the input in the same way when it saves.
         keys = [self.input_key] if self.input_key else [*({*inputs} - {*self.memory_variables, "stop"})]
         return selector.view(
             messages,
@@ -171,7 +169,6 @@ class GatekeeperChatMemory(LastSelections, BaseChatMemory):
         return get_buffer_string(messages, human_prefix=self.human_prefix, ai_prefix=self.ai_prefix)
 
     def _current_selector(self) -> ThreadSelector[BaseMessage]:
-        """Return the selector for the settings as they are now."""
         if self.k is not None and self.keep_newest not in (None, self.k):
             raise ConfigError(f"k is {self.k} and keep_newest is {self.keep_newest}: they are one setting, set one")
         options = {name: getattr(self, name) for name in SelectorOptions.__annotations__}
@@ -185,7 +182,6 @@ class GatekeeperChatMemory(LastSelections, BaseChatMemory):
         return self._kept.selector
 
     def __copy__(self) -> Self:
-        """Return a copy with its own selector."""
         copied = super().__copy__()
         copied._kept = None
         copied._current_selector()
@@ -193,6 +189,6 @@ class GatekeeperChatMemory(LastSelections, BaseChatMemory):
 
 
 def _read_line(message: BaseMessage, *, speakers: Mapping[Role, str]) -> Message:
-    """Return a message that is shown as a line of text: the name of its speaker costs as well."""
+    """Return a message that is shown as a line of text, where the speaker's name costs tokens too."""
     read = read_message(message)
     return replace(read, name=f"{speakers.get(read.role, read.role)}: ")

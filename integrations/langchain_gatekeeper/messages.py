@@ -1,6 +1,6 @@
-"""LangChain's messages, read as the core's and written again: roles, text, calls and media in the form of any provider.
+"""LangChain's messages, read as the core's and written back: roles, text, calls and media of any provider.
 
-Reading changes no message and never fails on content that LangChain accepts; blocks of an unknown type count as media.
+Reading changes no message and never fails on content that LangChain accepts; unknown blocks count as media.
 """
 
 from __future__ import annotations
@@ -46,10 +46,9 @@ if TYPE_CHECKING:
 _CALL_TYPES = frozenset(
     {"tool_use", "tool_call", "function_call", "invalid_tool_call", "tool_call_chunk", "input_json_delta"}
 )
-"""The types of content blocks that are calls."""
 
 _LEGACY_CALLS = frozenset({"function_call", "tool_calls"})
-"""Where ``additional_kwargs`` may hold calls."""
+"""Keys of ``additional_kwargs`` that may hold calls."""
 
 _TEXT_KEYS: dict[Any, tuple[str, ...]] = {
     "text": ("text",),
@@ -84,14 +83,13 @@ _REASONING = ("thinking", "redacted_thinking", "reasoning")
 
 
 def read_message(message: BaseMessage) -> Message:
-    """Return a message of LangChain as the core's; its id is left out, for nothing depends on it.
+    """Return a LangChain message as the core's, without its id, which nothing needs.
 
     * A ``ChatMessage`` reads by its role; an unknown role is the user's.
-    * Calls come from ``tool_calls`` and ``invalid_tool_calls``, from the legacy ``additional_kwargs`` where both are
-      empty, and from content blocks that repeat none of them. A legacy function call is known by its name.
+    * Calls come from ``tool_calls`` and ``invalid_tool_calls``, from the legacy ``additional_kwargs`` if both are
+      empty, and from content blocks that repeat none of them. The id of a legacy function call is its name.
     * Thinking counts as text; images, audio, video, files and unknown blocks become media. Thinking and signatures in
-      ``additional_kwargs`` give the mark ``SIGNED``: nothing is left out of such a message.
-    * A provider's own compaction gives the mark ``COMPACTED``.
+      ``additional_kwargs`` give the mark ``SIGNED`` (never shortened), a provider's compaction ``COMPACTED``.
 
     >>> read_message(AIMessage("", tool_calls=[{"name": "now", "args": {"zone": "CET"}, "id": "c1"}])).tool_calls
     (ToolCall(id='c1', name='now', arguments='{"zone":"CET"}'),)
@@ -115,18 +113,15 @@ def read_message(message: BaseMessage) -> Message:
 
 
 def opens_with_summary(messages: Sequence[BaseMessage]) -> bool:
-    """Return whether ``SummarizationMiddleware`` has written the first message, in the place of those before the rest.
-
-    It writes no other one: the same mark further on is a client's.
-    """
+    """Return whether the first message is a ``SummarizationMiddleware`` summary; further on, its mark is a client's."""
     written = bool(messages) and messages[0].additional_kwargs.get("lc_source") == "summarization"
     return written and isinstance(messages[0], (HumanMessage, SystemMessage))
 
 
 def write_message(original: BaseMessage, instead: Message) -> BaseMessage:
-    """Return what is sent in the place of a message: a copy with another text, or a summary.
+    """Return what is sent in place of a message: a copy with another text, or a summary.
 
-    The media of a result or a question stay with it, and so does its cache mark.
+    A result or a question keeps its media and its cache mark.
 
     >>> write_message(AIMessage("Port 6380. It is fast.", id="a1"), Message("assistant", "Port 6380. …")).id
     'a1'
@@ -147,10 +142,9 @@ def write_message(original: BaseMessage, instead: Message) -> BaseMessage:
 
 
 def text_of(value: object) -> str:
-    """Return the text of what a chain was asked: a text, a message, a prompt, content blocks or messages.
+    """Return the text of a chain's input: a text, a message, a prompt, content blocks or messages.
 
-    Of messages the last one by the user counts, else the last. None has no text; anything else reads as ``str`` writes
-    it.
+    Of messages, the last one by the user counts, else the last. None gives "", anything else its ``str``.
 
     >>> text_of([HumanMessage("first"), HumanMessage([{"type": "text", "text": "second"}]), AIMessage("answer")])
     'second'
@@ -168,15 +162,15 @@ def text_of(value: object) -> str:
 
 
 def as_messages(value: Any) -> list[BaseMessage]:
-    """Return messages as a new list: what is a message already is the same object, the rest LangChain converts."""
+    """Return messages as a new list: the same objects if they are messages, else converted by LangChain."""
     if isinstance(value, (list, tuple)) and all(issubclass(kind, BaseMessage) for kind in {*map(type, value)}):
-        return list(value)  # LangChain looks at each of them for much longer
-    # A single message or a text can be iterated over as well, and would come apart.
+        return list(value)  # LangChain's own check takes much longer
+    # A single message or text is iterable as well, and would be taken apart.
     return convert_to_messages([value] if isinstance(value, (str, BaseMessage)) else value)
 
 
 def usage_of(answer: BaseMessage) -> Usage | None:
-    """Return what the provider reports for an answer; None where it reports nothing.
+    """Return the usage that the provider reports for an answer; None if it reports none.
 
     >>> usage_of(AIMessage("ok", usage_metadata={"input_tokens": 9, "output_tokens": 2, "total_tokens": 11}))
     Usage(input_tokens=9, output_tokens=2, cached_tokens=0, cache_written_tokens=0, model='')
@@ -186,7 +180,7 @@ def usage_of(answer: BaseMessage) -> Usage | None:
 
 
 def usages_of(answer: Any) -> list[Usage]:
-    """Return what the provider reports for what a model call of an agent returns."""
+    """Return the usages that the provider reports for the result of an agent's model call."""
     response = getattr(answer, "model_response", answer)
     return [*filter(None, map(usage_of, getattr(response, "result", [response])))]
 
@@ -222,7 +216,7 @@ def _listed(value: object) -> list[Mapping[str, Any]]:
 
 
 def write_built(message: Message, pieces: Sequence[Piece[BaseMessage]]) -> BaseMessage:
-    """Return the message of LangChain for one that is sent; for the pieces it is made of, see ``ThreadRequests``.
+    """Return the LangChain message for one that is sent; for its ``pieces`` see ``ThreadRequests``.
 
     >>> write_built(Message("system", "[Related memories]"), [])
     SystemMessage(content='[Related memories]', additional_kwargs={'lc_source': 'gatekeeper'}, response_metadata={})
@@ -256,10 +250,9 @@ def _new(message: Message, content: Any = None) -> BaseMessage:
 
 
 def _content(message: Message, pieces: Sequence[Piece[BaseMessage]]) -> Any:
-    """Return the content: the originals' own blocks where they are only joined, else the new text with its media.
+    """Return the content: the originals' own blocks if they are only joined, else the new text with their media.
 
-    Blocks with reasoning go as they are, for providers refuse what they have signed in any other form. Of the texts'
-    cache marks the last one stays.
+    Blocks with reasoning stay unchanged: providers reject changed signed blocks. The texts' last cache mark stays.
     """
     if all(original is None or isinstance(original.content, str) for _, original in pieces):
         return message.text
@@ -286,7 +279,7 @@ def _content(message: Message, pieces: Sequence[Piece[BaseMessage]]) -> Any:
 
 
 def _blocks(piece: Message, original: BaseMessage | None) -> Iterator[Any]:
-    """Yield what a message says as content blocks, its calls aside: these stand in ``tool_calls``."""
+    """Yield a message as content blocks, without its calls: these are in ``tool_calls``."""
     if original is None or isinstance(original.content, str):
         if piece.text:
             yield {"type": "text", "text": piece.text}
@@ -301,7 +294,7 @@ def _content_blocks(message: BaseMessage | None) -> list[Any]:
 
 
 def _written_calls(calls: Sequence[ToolCall]) -> dict[str, Any]:
-    """Return calls as an ``AIMessage`` holds them: those whose arguments are not an object are invalid."""
+    """Return calls as fields of an ``AIMessage``; those whose arguments are not an object are invalid."""
     valid, invalid = [], []
     for call in calls:
         try:
@@ -319,10 +312,7 @@ def _written_calls(calls: Sequence[ToolCall]) -> dict[str, Any]:
 def _read_blocks(
     content: Iterable[object], calls: tuple[ToolCall, ...] = ()
 ) -> tuple[tuple[Part, ...], tuple[ToolCall, ...]]:
-    """Return the parts of a content list, and the calls given with those that only the list has.
-
-    A block repeats a call that has its id; a block without an id one that has its name.
-    """
+    """Return a content list's parts, and ``calls`` plus its own that repeat none by id or, without one, by name."""
     parts: list[Part] = []
     raw_calls = list(calls)
     ids, names = {call.id for call in calls}, {call.name for call in calls} | {""}
@@ -338,13 +328,12 @@ def _read_blocks(
 
 
 def _compaction_in(block: object) -> Mapping[str, Any] | None:
-    """Return the provider's own compaction that a block is, or wraps in LangChain's own form; else None."""
+    """Return the provider's own compaction in a block, bare or wrapped by LangChain; else None."""
     inner = block.get("value") if isinstance(block, Mapping) and block.get("type") == "non_standard" else block
     return inner if isinstance(inner, Mapping) and is_compaction(inner) else None
 
 
 def _is_media(block: object) -> bool:
-    """Return whether a block of a content list is more than text."""
     return any(isinstance(part, MediaPart) for part in _parts(block))
 
 
@@ -354,7 +343,7 @@ def _kind(block: Mapping[str, Any]) -> str:
 
 
 def _parts(block: object) -> Iterator[Part]:
-    """Yield the parts of a block: one, but for a tool result, whose list of blocks is read one level deep."""
+    """Yield the parts of a block: one, except for a tool result, whose list of blocks is read one level deep."""
     if isinstance(block, Mapping) and _kind(block) == "tool_result" and isinstance(block.get("content"), list):
         yield from map(_part, block["content"])
     else:
@@ -380,7 +369,7 @@ def _part(block: object) -> Part:
 
 
 def _inner_text(value: object) -> str:
-    """Return the text of a block's value: itself, or that of a summary's or a reasoning's own blocks."""
+    """Return the text of a block's value: itself, or that of the blocks of a summary or reasoning."""
     if isinstance(value, Mapping):
         return str(value.get("text") or "")
     if isinstance(value, list):

@@ -45,18 +45,16 @@ class GatekeeperMiddleware(LastContexts, Middleware):
     that later middleware appends to the request still reach the state. One object serves many agents and threads.
 
     Args:
-        config: the settings; default to ``HistoryConfig()``. The budget is for the whole request: system message,
-            tools, history and current turn; its default is that of ``GatekeeperSelector``, for the model of the
-            request. A compressor over ``ThreadMemories`` in ``run`` keeps the results of each thread apart.
-        recall_hint: whether to add a line to the system message when turns are left out and the agent has the tool to
-            recall them (``recall_tool``).
+        config: the settings; default to ``HistoryConfig()``. The budget covers the whole request, with system message
+            and tools; it defaults to that of ``GatekeeperSelector`` for the request's model. A compressor over
+            ``ThreadMemories`` in ``run`` separates the results of threads.
+        recall_hint: whether a line of the system message mentions omitted turns, if the agent has ``recall_tool``.
         builder: builds the whole request, with constraints, summary and task of the thread, memories of the user and
-            the pin. Its own settings then apply, and of ``config`` only ``reserve_tokens``, ``shadow`` and
+            the pin. Then its own settings apply, and of ``config`` only ``reserve_tokens``, ``shadow`` and
             ``on_error``: ``fallback`` sends only system message and current turn if the build is over budget.
-        user: owner of the memories: a key of the run's context or of the config's ``configurable``, or a function of
-            the runtime; without a result no memories are used. Only with a builder.
-        tenant: tenant of the thread, found likewise; defaults to ``default``. Tenants share nothing, even if their
-            threads have the same id.
+        user: owner of the memories: a key of the run's context or its ``configurable``, or a function of the runtime;
+            without a result no memories are used. Only with a builder.
+        tenant: tenant of the thread, found likewise, else ``default``. Tenants share nothing, even with equal ids.
         provider: whose message rules apply; defaults to those of the model, else the strictest. Only with a builder.
         cache_marks: whether to mark requests to Anthropic (``cache_control``) where prompt caching pays: after the
             system message, the past turns that stay, and the end if the next call continues. Only without a builder.
@@ -106,7 +104,7 @@ class GatekeeperMiddleware(LastContexts, Middleware):
         return f"GatekeeperMiddleware({settings}, builds={self._requests is not None})"
 
     def tenant_of_run(self, config: RunnableConfig) -> str:
-        """Return the tenant of the run that calls a tool; ``config`` is that of the tool."""
+        """Return the tenant of the run that calls a tool; ``config`` is the tool's."""
         try:
             runtime: Any = get_runtime()
         except (KeyError, RuntimeError):  # outside of a graph, and in async code before Python 3.11
@@ -131,7 +129,7 @@ class GatekeeperMiddleware(LastContexts, Middleware):
     async def awrap_model_call(
         self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[Answer]]
     ) -> Answer:
-        """Do the same as ``wrap_model_call``; neither selection nor build blocks the event loop."""
+        """Do the same as ``wrap_model_call``, without blocking the event loop."""
         result, prepared = await asyncio.to_thread(self._agent.prepared, request)
         shadow = self._selector.config.shadow
         await aannounce(result, shadow=shadow)
@@ -143,14 +141,13 @@ class GatekeeperMiddleware(LastContexts, Middleware):
         return answer
 
     def _report(self, request: ModelRequest[Any], answer: Answer) -> None:
-        """Report what the provider says of its use, where its answers say it."""
         for usage in usages_of(answer):
             self._agent.report(usage, request)
 
 
 @contextmanager
 def _appended_reaches_state(request: ModelRequest[Any], prepared: ModelRequest[Any]) -> Iterator[None]:
-    """Pass on what middleware behind this one appends to its request: the given request has the list of the state."""
+    """Pass on what later middleware appends to its request: the given request holds the state's own list."""
     before = list(prepared.messages)
     try:
         yield

@@ -21,14 +21,14 @@ _PROVIDERS: dict[str, Provider] = {
     "minimax": "minimax",
     "openai": "openai",
 }
-"""Providers by their name in LangChain (``ls_provider``)."""
+"""Providers by LangChain's name (``ls_provider``)."""
 
 _STRICTEST: Provider = "gemini"
-"""The other providers accept what is rendered for it as well."""
+"""Its rules satisfy all other providers, too."""
 
 
 def provider_of(model: Any) -> Provider:
-    """Return the provider whose rules hold for a model; the strictest where it is unknown.
+    """Return the provider whose rules apply to a model; the strictest if it is unknown.
 
     >>> from langchain_core.language_models.fake_chat_models import FakeListChatModel
     >>> provider_of(FakeListChatModel(responses=["6380"]))
@@ -47,7 +47,7 @@ def is_anthropic(model: Any) -> bool:
 
 
 def setting_of(request: ModelRequest[Any], name: str) -> Any:
-    """Return a setting that a request is sent with: its own, else its model's; None if it has none."""
+    """Return a setting of a request: its own, else its model's; None if neither has it."""
     model = request.model
     for settings in (getattr(request, "model_settings", None), getattr(model, "model_kwargs", None)):
         if isinstance(settings, Mapping) and settings.get(name) is not None:
@@ -56,7 +56,7 @@ def setting_of(request: ModelRequest[Any], name: str) -> Any:
 
 
 def window_of(model: Any) -> int | None:
-    """Return the context window of a model in tokens, by its profile or its name; None if neither is known.
+    """Return the context window of a model in tokens, from its profile or its name; None if unknown.
 
     >>> window_of("gpt-4o-mini"), window_of(None)
     (128000, None)
@@ -78,7 +78,7 @@ def prices_of(model: Any) -> ModelPrices | None:
 
 
 def _names_of(model: Any) -> list[str]:
-    """Return the names of a model, or of the one that tools are bound to; a name is its own."""
+    """Return the names of a model, or of the model that tools are bound to; a str is its own name."""
     if isinstance(model, str):
         return [model]
     model = getattr(model, "bound", model)

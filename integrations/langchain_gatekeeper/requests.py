@@ -1,4 +1,4 @@
-"""The requests of agents: who runs them, and what the model is sent by a selection or by a context builder."""
+"""The requests of agents: who runs them, and what a selection or a context builder sends to the model."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Owner: TypeAlias = "str | Callable[[Any], str | None]"
 
 
 def owner_of(runtime: Any, where: Owner) -> str | None:
-    """Return a name from the run: from its context first, then from the config's ``configurable``; None for none."""
+    """Return a name from the run's context, else from the config's ``configurable``; None without one."""
     if not isinstance(where, str):
         return thread_name(where(runtime))
     context = getattr(runtime, "context", None)
@@ -53,11 +53,11 @@ class AgentRequests:
     cache_marks: bool
 
     def prepared(self, request: ModelRequest[Any]) -> tuple[HistoryView | ThreadRequest[Any], ModelRequest[Any]]:
-        """Return what is selected or built, and the request with it: the same one where it is sent as it is."""
+        """Return what is selected or built, and the request with it: the same object if nothing changes."""
         return self._built(request, self.builds) if self.builds else self._selected(request)
 
     def report(self, usage: Usage, request: ModelRequest[Any]) -> None:
-        """Correct the account of a thread by what the provider reports for a request."""
+        """Correct the costs of a thread with the usage that the provider reports for a request."""
         if self.builds:
             self.builds.report(usage, request.messages, self._identity(request))
         else:
@@ -127,7 +127,7 @@ def thread_of(request: ModelRequest[Any]) -> Hashable:
 
 
 def system_of(request: ModelRequest[Any]) -> SystemMessage | None:
-    """Return the system message of a request; None without one."""
+    """Return the system message of a request, or None."""
     if hasattr(request, "system_message"):
         return request.system_message
     return SystemMessage(request.system_prompt) if request.system_prompt else None  # LangChain 1.0
@@ -141,7 +141,7 @@ def _with_system(request: ModelRequest[Any], system: Any, **changes: Any) -> Mod
 
 
 def _with_line(request: ModelRequest[Any], line: str) -> ModelRequest[Any]:
-    """Return a request whose system message ends with a line; the part before it, which is cached, is unchanged."""
+    """Return a request whose system message ends with a line; the cached part before it is unchanged."""
     system = system_of(request)
     if system is None:
         return _with_system(request, SystemMessage(line, additional_kwargs={"lc_source": "gatekeeper"}))
@@ -151,7 +151,7 @@ def _with_line(request: ModelRequest[Any], line: str) -> ModelRequest[Any]:
 
 
 def _clears_tool_results(request: ModelRequest[Any]) -> bool:
-    """Return whether Anthropic is to clear old results of tools (``context_management`` with ``clear_tool_uses_*``)."""
+    """Return whether Anthropic clears old tool results (``context_management`` with ``clear_tool_uses_*``)."""
     management = setting_of(request, "context_management")
     edits = management.get("edits") if isinstance(management, Mapping) else None
     kinds = [str(edit.get("type")) for edit in edits or () if isinstance(edit, Mapping)]
@@ -159,10 +159,10 @@ def _clears_tool_results(request: ModelRequest[Any]) -> bool:
 
 
 def _provider_messages(request: ModelRequest[Any]) -> int:
-    """Return how many messages OpenAI stores itself, because the request goes on from an earlier response.
+    """Return how many messages OpenAI has stored, because the request continues an earlier response.
 
-    With ``use_previous_response_id`` LangChain sends what follows the last answer that has the id of a response. With
-    an id or a ``conversation`` in the settings, the provider has every answer.
+    With ``use_previous_response_id`` LangChain sends what follows the last answer with a response id. With an id or a
+    ``conversation`` in the settings, the provider has every answer.
     """
     named = setting_of(request, "previous_response_id") or setting_of(request, "conversation")
     if not named and setting_of(request, "use_previous_response_id") is not True:
@@ -176,12 +176,12 @@ def _provider_messages(request: ModelRequest[Any]) -> int:
 
 
 def schemas_of(request: ModelRequest[Any]) -> tuple[str, ...]:
-    """Return the JSON of the tools and the response format of a request."""
+    """Return the JSON of a request's tools and response format."""
     return tuple(map(schema_text, filter(None, [*request.tools, request.response_format])))
 
 
 def schema_text(source: object) -> str:
-    """Return the JSON that a tool, its dict, a response format or a schema adds to a request, one line for each schema.
+    """Return the JSON that a tool, its dict, a response format or a schema adds to a request, one line per schema.
 
     >>> schema_text({"type": "web_search"})
     '{"type":"web_search"}'

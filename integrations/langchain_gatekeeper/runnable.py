@@ -1,4 +1,4 @@
-"""The gatekeeper as a step of a chain or a graph, and as a function from messages to messages."""
+"""The gatekeeper as a step of a chain or graph, and as a function from messages to messages."""
 
 from __future__ import annotations
 
@@ -39,25 +39,23 @@ class GatekeeperSelector(LastSelections, Runnable[Any, Any]):
     * For a dict, it returns a new dict with the history under ``messages_key`` selected for the question under
       ``query_key``; without that entry the last user message of the history is the question.
 
-    The config names the conversation (``thread_id``, else ``session_id``) and its tenant (``tenant_id``). Keep the
-    object: it remembers every conversation.
+    Keep the object: it remembers conversations by the config's ``tenant_id`` and ``thread_id``, else ``session_id``.
 
     Args:
         config: the settings; default to ``HistoryConfig()``. The current run is sent in full. The budget defaults to
-            three quarters of the window of ``model``, or to 16,000 if unknown, which is logged once.
+            three quarters of ``model``'s window, or 16,000 if unknown, which is logged once.
         messages_key: key of the history in a dict.
         query_key: key of the question in a dict: a text, a message, content blocks or messages.
         model: the model, or its name, that the messages are for.
         cache_marks: whether to mark the messages for Anthropic's prompt cache (``cache_control``).
         states: store for the prompt state of each thread, so that another worker can continue with the same prompt.
-        options: settings by name. ``token_budget``, ``strategy``, ``coverage`` and ``keep_newest`` win over those of
-            ``config``; see ``HistoryConfig``. ``pinned`` and ``exclude``: as for ``select_history``. ``token_counter``:
-            counts the tokens of a text. ``embedder``: finds turns that share no word with the question: LangChain's
-            ``Embeddings``, a function from texts to vectors, a shared ``TextEncoder``, or ``auto``, the default: that
-            of the extra ``meaning``, if installed. None disables semantic search.
+        options: settings by name. ``token_budget``, ``strategy``, ``coverage`` and ``keep_newest`` override ``config``.
+            ``pinned``, ``exclude``: as for ``select_history``. ``token_counter``: counts the tokens of a text.
+            ``embedder`` (None: no semantic search): finds turns without a shared word: ``Embeddings``, a function from
+            texts to vectors, a shared ``TextEncoder``, or by default ``auto``: the extra ``meaning``, if installed.
 
     Raises:
-        ConfigError: ``config`` says how a run is to be made smaller, or an option is out of range.
+        ConfigError: ``config`` sets ``run``, or an option is out of range.
         TypeError: an argument is unknown or has the wrong type.
 
     >>> from gatekeeper_core import HistoryConfig
@@ -104,7 +102,7 @@ class GatekeeperSelector(LastSelections, Runnable[Any, Any]):
         return self._call_with_config(self._select, input, config)
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **_: Any) -> Any:  # noqa: A002
-        """Do the same as ``invoke``; the selection does not block the event loop."""
+        """Do the same as ``invoke``, without blocking the event loop."""
         return await self._acall_with_config(self._aselect, input, config)
 
     # LangChain finds the last two parameters by their names; the config names this run as the parent of events.
@@ -164,11 +162,10 @@ def select_messages(
         query: the question: a text, a message, content blocks or messages; defaults to the last user message. If the
             question is not in the list, all turns are past.
         model: the model, or its name, that the messages are for.
-        options: as for ``GatekeeperSelector``. Keep a ``TextEncoder`` of your own as ``embedder``: it remembers what it
-            has embedded.
+        options: as for ``GatekeeperSelector``. Reuse one ``TextEncoder`` as ``embedder``: it caches its vectors.
 
     Raises:
-        ConfigError: ``config`` says how a run is to be made smaller, or an option is out of range.
+        ConfigError: ``config`` sets ``run``, or an option is out of range.
         TypeError: an argument is unknown or has the wrong type.
 
     >>> from gatekeeper_core import HistoryConfig

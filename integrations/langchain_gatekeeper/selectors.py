@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from gatekeeper_core.context.history.selector import ThreadSelector
-from gatekeeper_core.context.history.strategies import HistoryConfig, with_options
-from gatekeeper_core.context.prompt.adapter_selection import SelectionOptions, full_run
+from gatekeeper_core.context.history.strategies import HistoryConfig
+from gatekeeper_core.context.prompt.adapter_selection import SelectionOptions, full_run, take_settings
 from gatekeeper_meaning.adapter import adapter_encoder
 from langchain_gatekeeper.messages import read_message, write_message
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class SelectorOptions(SelectionOptions, total=False):
-    """The options of LangChain's doors; see ``GatekeeperSelector``."""
+    """Options of LangChain's adapters; see ``GatekeeperSelector``."""
 
     token_counter: TokenCounter | None
     embedder: AnyEmbedder | None
@@ -48,7 +48,6 @@ def message_selector(
     if unknown := sorted(options.keys() - SelectorOptions.__annotations__.keys()):
         raise TypeError(f"unexpected keyword argument {', '.join(unknown)}: pass further settings in config")
     rest = {**options, "embedder": adapter_encoder(options.get("embedder", "auto"))}
-    names = ("token_budget", "strategy", "coverage", "keep_newest")
-    config = with_options(config, **{name: rest.pop(name, None) for name in names})
+    config = take_settings(config, rest)
     config = config if shrinks_run else full_run(config)
     return ThreadSelector(read, write=write_message, config=config, states=states, **rest)

@@ -30,7 +30,7 @@ def recall_tool(
 ) -> BaseTool:
     """Return a tool that lets the model read earlier turns that its prompt leaves out or cuts.
 
-    It reads only the thread in the config of the run; without a thread it reads nothing.
+    It reads only the thread in the run's config; without a thread it reads nothing.
 
     Args:
         gatekeeper: middleware or selector of the agent. One with a builder has nothing to recall.
@@ -42,8 +42,8 @@ def recall_tool(
     '[earlier turns: nothing else is found for this]'
     """
 
-    # LangChain fills in the config by its type and hides it from the model; agents, tool nodes and tools called alone
-    # all pass it on, also where the run has no context (before Python 3.11).
+    # LangChain fills in the config by its type and hides it from the model. Agents, tool nodes and direct calls all
+    # pass it on, even if the run has no context (before Python 3.11).
     def recall(query: str, config: RunnableConfig) -> str:
         named = config.get("configurable", {})
         thread = named.get("thread_id") or named.get("session_id")
@@ -60,8 +60,8 @@ def working_memory_tool(memory: WorkingMemory | ThreadMemories, *, budget_tokens
     Its own results, named ``read_working_memory``, are never compressed or offloaded.
 
     Args:
-        memory: the working memory of the thread, or those of all threads. Then it reads only that of the thread in the
-            config of the run (``thread_id``); without a thread it reads nothing.
+        memory: the thread's working memory, or those of all threads: then it reads only that of the ``thread_id`` in
+            the run's config, and nothing without one.
         budget_tokens: limit of one answer, >= 1.
 
     >>> from gatekeeper_core import WorkingMemory

@@ -20,8 +20,8 @@ def related(query: str, *texts: str) -> dict[str, tuple[str, ...]]:
     index = index_of(*texts)
     idf = {term: index.idf(term) for term in count_terms(query)}
     found = related_terms(idf, index)
-    assert all(0 < each.weight <= each.credit * max(idf[term] for term in each.stands_for) + 1e-6 for each in found)
-    return {each.term: each.stands_for for each in found}
+    assert all(0 < each.weight <= each.credit * max(idf[term] for term in each.query_terms) + 1e-6 for each in found)
+    return {each.term: each.query_terms for each in found}
 
 
 @from_file("query", "text", "expected")

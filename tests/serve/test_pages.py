@@ -9,6 +9,8 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import closing
+from http.client import HTTPConnection
 from typing import TYPE_CHECKING
 
 import httpx
@@ -119,6 +121,11 @@ def test_the_command_serves_until_it_is_stopped_and_logs_no_request() -> None:
             with httpx.Client(transport=httpx.HTTPTransport(retries=8), timeout=30) as client:
                 response = client.post(f"{url}{CHAT}?key=sk-hidden", content=body)
             assert response.headers["x-gatekeeper-status"] == "selected"
+            with closing(HTTPConnection("127.0.0.1", port)) as idle:
+                for pause in (5.5, 0):  # longer than a client keeps an idle connection
+                    idle.request("POST", CHAT, body)
+                    assert idle.getresponse().read() == response.content
+                    time.sleep(pause)
         finally:
             process.terminate()
             out, errors = process.communicate(timeout=30)

@@ -23,6 +23,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from gatekeeper_core import HistoryConfig
 from gatekeeper_serve import ServeSettings, create_app
+from gatekeeper_serve.settings import KEEP_ALIVE_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -102,7 +103,13 @@ def serving(app: ASGIApp) -> Iterator[str]:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         config = uvicorn.Config(
-            app, ws="none", log_config=None, server_header=False, date_header=False, timeout_graceful_shutdown=1
+            app,
+            ws="none",
+            log_config=None,
+            server_header=False,
+            date_header=False,
+            timeout_keep_alive=KEEP_ALIVE_SECONDS,
+            timeout_graceful_shutdown=1,
         )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)

@@ -1,4 +1,4 @@
-"""One call of a thread: its costs, the past turns that a policy keeps or puts inside the question, and the bill.
+"""One call of a thread: token costs, the past turns that the policy keeps or recalls, and the bill.
 
 ::
 
@@ -42,18 +42,18 @@ _STEPS = 4
 """Steps in which a growing run drops past turns, since each step costs a new prompt. Source: ours."""
 
 _REMEMBERED_PREFIXES = 64
-"""Newest past turns within which an edit keeps the thread. Source: ours; edits further back are rare."""
+"""Newest past turns in which an edit still counts as the same thread. Source: ours; edits further back are rare."""
 
 
 class Costs:
-    """The tokens of the parts of a conversation, and the view of a choice.
+    """Token counts for the parts of a conversation, and the view of a choice.
 
     Attributes:
         request: what is sent beside the messages, with the question of the history.
-        prices: of the model, where the thread has an account.
+        prices: of the model; None: the thread has no account.
         kept: values of the thread from earlier calls.
-        fixed, always, past, pinned, question: tokens of what the caller sends in addition, of the head and notes, of
-            each past turn, of pinned messages in past turns, and of the user's messages in the current turn.
+        fixed, always, past, pinned, question: tokens of what you send in addition, of the head and notes, of each past
+            turn, of pinned messages in past turns, and of the user's messages in the current turn.
         room_at_start: the room for the past when the current turn began.
         run_start: position of the first message of the run.
         run_stable: see ``ShrunkRun.stable``.
@@ -97,10 +97,7 @@ class Costs:
                 past[turn] = max(0, past[turn] - self._count(message))
 
     def view(self, choice: HistoryView, *, chosen_tokens: int | None) -> HistoryView:
-        """Return the view: the part of a choice that fits beside the current turn as it is now.
-
-        ``chosen_tokens`` are those of an earlier step of the run; None: this is the first.
-        """
+        """Return the part of a choice that fits now; ``chosen_tokens``: of the run's first choice, None for it."""
         history, costs = self.history, self.as_sent(choice)
         if chosen_tokens is None:
             chosen_tokens = sum(costs[turn] for turn in choice.turns)
@@ -124,14 +121,14 @@ class Costs:
         beside = chosen_tokens if choice.reason == DIGESTS else 0
         if recalling and room - run.peak_tokens < beside:
             recalling, recalled_tokens, room = None, 0, self.room_at_start
-            if not beside:  # where needed turns have no room, those of lower value have none
+            if not beside:  # if needed turns do not fit, neither do those of lower value
                 order = choice.selection.order if choice.selection else ()
                 candidates = tuple(turn for turn in candidates if turn in order)
         room, peak_room = room - run.tokens, room - run.peak_tokens
         if self.prices and peak_room < chosen_tokens:
             peak_room -= -run.peak_tokens % max(1, self.room_at_start // _STEPS)
-        # Up to the first that does not fit: one behind it could otherwise return at a later step, when a larger one
-        # goes, and a run that is resumed elsewhere would send another past.
+        # Stop at the first that does not fit: a later one could otherwise return at a later step, when a larger one
+        # is dropped, and a run resumed elsewhere would send a different past.
         totals = accumulate(costs[turn] for turn in candidates)
         turns = candidates[: sum(1 for _ in takewhile(peak_room.__ge__, totals))]
         sent = [history.past[turn] for turn in turns] + ([history.current] if history.current else [])
@@ -140,7 +137,7 @@ class Costs:
         other = [(at, new) for at, new in choice.replaced if at in positions]
         always = self._required + recalled_tokens + run.tokens
         if room < 0 and history.current is None and not history.provider_stop:
-            always, pins = 0, []  # the caller wants a history only, and its limit is hard: the head goes as well
+            always, pins = 0, []  # the caller wants only a history, and its limit is hard: drop the head too
         else:
             pins = [(at, pin) for at, pin in history.pinned if at not in positions]
             positions.update(history.head, history.notes, (at for at, _ in pins))
@@ -151,7 +148,7 @@ class Costs:
         elif self.past and not turns and min(self.past) > room:
             status = "nothing_fits"
         elif status == "passthrough" and (run.replaced or len(turns) < len(self.past)):
-            status = "selected"  # not all of it: what had room when the current turn began has grown
+            status = "selected"  # no longer all of it: the current turn has grown
         sizes = HistorySizes(
             message_count=len(history.messages),
             turn_count=len(history.past),
@@ -174,7 +171,7 @@ class Costs:
         )
 
     def as_sent(self, choice: HistoryView) -> Sequence[int]:
-        """Return the tokens of each past turn, with the cuts of the chosen ones."""
+        """Return the tokens of each past turn, with cuts applied to the chosen ones."""
         costs, cuts, omitted = list(self.past), dict(choice.replaced), frozenset(choice.folded)
         for turn in choice.turns if cuts or omitted else ():
             for at in range(self.history.past[turn].start, self.history.past[turn].stop):
@@ -185,7 +182,7 @@ class Costs:
         return costs
 
     def more_than(self, at: int, message: Message) -> int:
-        """Return how many more tokens a message has than the one that it replaces; negative for fewer."""
+        """Return how many more tokens a message has than the one it replaces; negative for fewer."""
         return self._count(message) - self.tokens_at(at)
 
     def tokens_at(self, position: int) -> int:
@@ -197,7 +194,7 @@ class Costs:
 
 
 class ThreadAccount:
-    """One call of a thread: its policy, and as ``state`` that of the policy for the next call."""
+    """The account of one call: its policy, and as ``state`` the policy's state for the next call."""
 
     def __init__(self, costs: Costs, before: ThreadState) -> None:
         is_thrifty = costs.config.strategy != "cache"
@@ -216,13 +213,12 @@ class ThreadAccount:
         self._is_run = bool(history.past) and has_tool_calls(history.past[-1].messages)  # then calls are likely
 
     def selection_coverage(self, coverage: float) -> float:
-        """Return the coverage of the selection with which a cached body and recalled turns reach ``coverage`` together.
+        """Return the coverage to select with, so that a cached body and recalled turns together reach ``coverage``.
 
-        The body holds further needed turns at the price of a cache, and a recalled token costs as much as other input:
-        so the selection counts the geometric mean, the price of a token times the root of input over read.
-
-        Source: ours, ``python -m benchmarks.cost``: of 100 turns the prompts hold as many needed turns as with ``gate``
-        at the same coverage, and cost 0.57 of everything, not 0.73.
+        The body holds further needed turns at the cache price, and a recalled token costs the full input price. So the
+        selection uses the geometric mean: the token price times the square root of input over read. Source: ours,
+        ``python -m benchmarks.cost``: of 100 turns the prompts hold as many needed turns as with ``gate`` at the same
+        coverage, and cost 0.57 of everything, not 0.73.
         """
         prices = self.policy.prices
         if self.policy.is_thrifty or not self.policy.is_warm or not prices.cache_read:
@@ -231,7 +227,7 @@ class ThreadAccount:
 
     @cached_property
     def _prefixes(self) -> list[str]:
-        """Digests of the beginnings of the history: before the past turns, then up to each of them."""
+        """Digests of the history's prefixes: before the past turns, then up to the end of each."""
         past, head = self._history.past, (self._history.messages[at] for at in self._history.head)
         start = messages_digest(head, after=self._overhead.before_digest)
         turns, before = self._costs.kept.get("prefixes") or ((), [""])
@@ -248,12 +244,12 @@ class ThreadAccount:
 
     @cached_property
     def _continuation(self) -> Continuation:
-        """The part of the history that the call before, or another branch of it, had as well."""
+        """The part of the history shared with the previous call or another branch of it."""
         state, past = self.policy.state.history, self._history.past
         same = self._same_turns(state.prefixes)
         turns = max(same, self._same_turns(state.branch))
         tokens = self._fixed + sum(self._costs.past[:turns])
-        if turns and self.policy.prices.marked:  # the last mark was behind the question of the last of them
+        if turns and self.policy.prices.marked:  # the last mark was after the question of the last of them
             last = past[turns - 1]
             tokens -= sum(map(self._costs.tokens_at, range(last.start + 1, last.stop)))
         goes_on = not self.policy.state.ledger.questions
@@ -275,7 +271,7 @@ class ThreadAccount:
         return next((at for at in reversed(range(len(self._prefixes))) if self._prefixes[at] in old), 0)
 
     def choose(self, choice: HistoryView, *, is_step: bool) -> HistoryView:
-        """Return the past turns to send for a question, from those of the selection; at a further step the same."""
+        """Return the past turns to send, given those of the selection; a further step of a run sends the same."""
         overhead, costs, history = self._overhead, self._costs, self._history
         if choice.status == "passthrough" and self.policy.is_thrifty:
             self.policy.is_thrifty, self.policy.everything_reason = False, choice.reason
@@ -283,7 +279,7 @@ class ThreadAccount:
             return choice
         full, room, sent = costs.past, costs.room_at_start, costs.as_sent(choice)
         selected = {turn: sent[turn] for turn in choice.turns}
-        if choice.status == "no_query":  # then the body stays; where it does not fit, the newest turns take its place
+        if choice.status == "no_query":  # keep the body; if it does not fit, send the newest turns
             body = {turn: full[turn] for turn in self.state.body.ids(len(full))}
             selected = body if sum((*body.values(), *full[-1:])) <= room else selected
 
@@ -322,16 +318,13 @@ class ThreadAccount:
         )
 
     def _with_texts(self) -> dict[int, tuple[int, Message]]:
-        """Return the past questions that still hold recalled text, with their positions, by turn."""
+        """Return the position and form of each past question that still holds recalled text, by turn."""
         past, texts = self._history.past, self.state.body.texts
         pairs = {turn: question_with(self._history, past[turn], text) for turn, text in texts if turn < len(past)}
         return {turn: pair for turn, pair in pairs.items() if pair}
 
     def billed(self, view: HistoryView, previous: HistoryView | None) -> HistoryView:
-        """Return the view with its bill, and keep the state for the next call.
-
-        ``previous`` is the view of the step of the run before, None for a new question.
-        """
+        """Return the view with its bill, and set the next state; ``previous``: view of the run's last step, if any."""
         if previous and previous.bill and is_answered(self._history.messages):  # no model is called
             self.state = self.policy.state
             return view._replace(bill=previous.bill)
@@ -386,10 +379,7 @@ class ThreadAccount:
         )
 
     def _sent(self, view: HistoryView, *, is_fresh: bool, omitted: int, after: int) -> tuple[CachedPrompt, int]:
-        """Return the tokens of a view as a request, beside everything; and those up to the end of the question.
-
-        ``omitted`` are those of a summary that is not sent, ``after`` those between the past turns and the question.
-        """
+        """Return a request's sizes, and its tokens to the question's end; ``omitted``, ``after``: see ``billed``."""
         costs, overhead, fixed = self._costs, self._overhead, self._fixed
         body = fixed + overhead.before_tokens - (omitted if overhead.summary_digest else 0)
         body += sum(costs.more_than(*each) for each in self._with_texts().values())
@@ -417,7 +407,7 @@ class ThreadAccount:
         ), begun
 
     def _same_tokens(self, view: HistoryView, previous: HistoryView | None, *, tokens: int, begun: int) -> int:
-        """Return how many tokens of the beginning of a request are the same as in the step before."""
+        """Return how many leading tokens of a request are unchanged since the previous step."""
         if previous is None:
             return begun
         if set(previous.turns) != set(view.turns) or previous.recalled_text != view.recalled_text:
@@ -426,14 +416,14 @@ class ThreadAccount:
         changed = [at for at in {*earlier, *sent} if earlier.get(at) != sent.get(at)]
         if not changed:
             return tokens
-        if self.policy.prices.marked:  # the last mark that is still good is behind the question
+        if self.policy.prices.marked:  # the last mark that is still valid is after the question
             return begun
         unchanged = (at for at in view.kept if self._costs.run_start <= at < min(changed))
         run = (sent.get(at, self._history.messages[at]) for at in unchanged)
         return begun + count_messages(run, token_counter=self._costs.counter)
 
     def _common_tokens(self, view: HistoryView) -> int:
-        """Return how much of a request with digests the cache has from the call before, message by message."""
+        """Return how many leading tokens of a request with digests the cache holds from the previous call."""
         before = self._before
         if before.view is None or before.history is None or self._overhead.before_tokens:
             return self._fixed

@@ -1,4 +1,4 @@
-"""The places of the marks of Anthropic's prompt cache in what a view sends.
+"""Placement of Anthropic's cache marks in the messages that a view sends.
 
 ::
 
@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.history.view import HistoryView
 
 _BLOCKS_LOOKED_BACK = 20
-"""So many blocks before a mark Anthropic looks for a prefix that it has cached. Source: "Prompt caching"."""
+"""Blocks before a mark in which Anthropic looks for a cached prefix. Source: "Prompt caching"."""
 
 
 class MarkPlan(NamedTuple):
     """The messages after which a cache mark pays.
 
     Attributes:
-        body: last message of the stable beginning, if there is one.
-        end: whether the next call reads on where this one ends.
-        between: the message where the call before ended, if that is too far from the end to be found; else None.
+        body: last message of the stable beginning; None if there is none.
+        end: whether the next call continues from the end of this one.
+        between: the last message of the previous call if the end is too far away to find it; else None.
     """
 
     body: int | None
@@ -43,15 +43,14 @@ class MarkPlan(NamedTuple):
 def plan_marks(view: HistoryView, *, blocks: Sequence[int], answered: int | None) -> MarkPlan:
     """Return where marks pay.
 
-    The end is worth a mark inside a run, where each step reads all of the step before, and where nothing is in the
-    prompt for this one call: what is written behind recalled turns is never read.
+    The end is worth a mark in a run, because each step reads all of the previous one, and when nothing in the prompt is
+    for this call only: a cache written after recalled turns is never read. Source: policy, "Traps"; a mark costs a
+    quarter of what it covers, and saves nine tenths of it when it is read.
 
     Args:
         view: what is sent.
-        blocks: how many content blocks each message that is sent has.
-        answered: the last message that the model said in the current turn; None: it has said nothing yet.
-
-    Source: policy, "Traps"; a mark costs a quarter of what it covers, and saves nine tenths of it when it is read.
+        blocks: number of content blocks in each message sent.
+        answered: the model's last message in the current turn; None: it has not replied yet.
     """
     bill = view.bill
     end = answered is not None or (bill.is_end_cached if bill else view.status == "passthrough")
@@ -65,15 +64,14 @@ def plan_marks(view: HistoryView, *, blocks: Sequence[int], answered: int | None
 def mark_cached(
     messages: Sequence[Mapping[str, Any]], view: HistoryView, *, at_most: int = MARKS_AT_MOST - 1
 ) -> list[Mapping[str, Any]]:
-    """Return what is sent of a list, as ``keep`` does, with marks where Anthropic is to cache it.
+    """Return the messages to send, as ``keep`` does, with marks where Anthropic should cache them.
 
-    A list in another provider's format comes back as ``keep`` gives it: these cache by themselves. Messages that get a
-    mark are copies.
+    A list in another provider's format gets no marks: those cache automatically. Messages that get a mark are copies.
 
     Args:
-        messages: the list that the view was made from.
+        messages: the list that you selected from.
         view: the view of it.
-        at_most: how many marks the list may have, its own counted; a fourth is left for system message or tools.
+        at_most: most marks in the list, your own included; a fourth is left for the system message or tools.
 
     >>> from gatekeeper_core import select_history
     >>> asked = [{"role": "user", "content": "Which port has Redis?"}]

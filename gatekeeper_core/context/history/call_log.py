@@ -1,7 +1,7 @@
-"""A log of folded calls: a line for each, and the identifiers that a later call may need word for word.
+"""A log of folded calls: one line each, and the identifiers that a later call may need verbatim.
 
-An identifier is a path, an id, a name, a number or a hash. A result *defines* it and an action *uses* it. One that was
-used is likely to be used again; one that a later message repeats is still in the prompt.
+An identifier is a path, an id, a name, a number or a hash. A result *defines* it and an action *uses* it. A used one is
+likely to be used again; one that a later message repeats is still in the prompt.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from gatekeeper_core.messages import Message
 from gatekeeper_core.tokens import TokenCounter
 
 READ_CHARS = 8_000
-"""Characters that are read of a text for its identifiers. Source: ours."""
+"""Characters of a text that are searched for identifiers. Source: ours."""
 
 _LINE_CHARS = 200
-"""Most characters of a line. Source: ours."""
+"""Maximum characters of a line. Source: ours."""
 
 _TOKEN = re.compile(r"[\w./:@#$+-]+", re.ASCII)
 _MARKED = re.compile(r"[0-9]|.[_/.].|[a-z][A-Z]")
 
 
 def identifiers_in(text: str) -> Iterator[str]:
-    """Yield the identifiers of a text in their order: tokens of 4 to 60 characters that no plain word looks like.
+    """Yield the identifiers of a text in order: tokens of 4 to 60 characters that do not look like plain words.
 
     >>> list(identifiers_in("把 order HAT204 的 src/a.py:41 交给 parseDate，not to a plain word"))
     ['HAT204', 'src/a.py:41', 'parseDate']
@@ -40,7 +40,7 @@ def identifiers_in(text: str) -> Iterator[str]:
 
 
 def values_of(arguments: str) -> list[str]:
-    """Return the values of a call's arguments as texts; of long arguments, and of what is no JSON, the beginning.
+    """Return the values of a call's arguments as texts; if these are long or not a JSON object, only their beginning.
 
     >>> values_of('{"path": "src/a.py", "lines": [1, 40]}')
     ['src/a.py', '[1, 40]']
@@ -52,12 +52,12 @@ def values_of(arguments: str) -> list[str]:
             value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             for value in (values.values() if isinstance(values, dict) else [beginning])
         ]
-    except (ValueError, RecursionError):  # cut, no JSON, or nested without end
+    except (ValueError, RecursionError):  # cut, not JSON, or nested too deeply
         return [beginning]
 
 
 def identifiers_of(message: Message) -> tuple[str, ...]:
-    """Return the identifiers of a message's text and arguments, each once, in their order.
+    """Return the identifiers of a message's text and arguments, in order, without duplicates.
 
     >>> from gatekeeper_core.messages import ToolCall
     >>> identifiers_of(Message("assistant", "先看 src/a.py", tool_calls=(ToolCall("c", "read", '{"id": "HAT204"}'),)))
@@ -70,10 +70,7 @@ def identifiers_of(message: Message) -> tuple[str, ...]:
 
 
 class LiveIdentifiers:
-    """Identifiers in the messages of a growing run or conversation: the newest mention of each, and its use.
-
-    Args:
-        question: sent anyway, with its identifiers.
+    """Identifiers in the messages of a growing run or conversation, except those of ``question``, which is sent anyway.
 
     Attributes:
         mentions: the identifiers of each message.
@@ -94,7 +91,7 @@ class LiveIdentifiers:
             self._used.update(identifiers)
 
     def of(self, places: Sequence[int]) -> Iterator[str]:
-        """Yield what only messages in these places, ascending, hold: what the assistant named first, newest first."""
+        """Yield identifiers last mentioned in these ascending places: those the assistant used first, newest first."""
         for is_used in (True, False):
             for place in reversed(places):
                 for name in self.mentions[place]:
@@ -103,7 +100,7 @@ class LiveIdentifiers:
 
 
 class CallLog:
-    """The newest lines of folded calls that have room, in tokens of a counter."""
+    """The newest lines of folded calls that fit in ``room`` tokens."""
 
     def __init__(self, counter: TokenCounter, room: float) -> None:
         self._counter = counter
@@ -112,10 +109,7 @@ class CallLog:
         self._tokens: list[int] = []
 
     def add(self, messages: Sequence[Message], *, results: Sequence[Message] = (), identifiers: int = 0) -> None:
-        """Add the calls in the assistant's messages of a round or turn, and so many identifiers that no line has.
-
-        Identifiers of ``results`` come behind those of the messages.
-        """
+        """Add the calls of a round or turn, and up to ``identifiers`` new identifiers, those of ``results`` last."""
         calls = [(call.name, *values_of(call.arguments)) for message in messages for call in message.tool_calls]
         lines = [_line(" ".join(call)) for call in calls]
         if identifiers:
@@ -131,10 +125,7 @@ class CallLog:
             del self._lines[0], self._tokens[0]
 
     def text(self, pointers: Collection[str], *, identifiers: Iterable[str] = (), room: float = 0) -> str:
-        """Return the log inside a fence, where only these pointers still read as pointers; "" for an empty one.
-
-        The first of these identifiers come behind the lines, as many as fit beside them in ``room`` tokens.
-        """
+        """Return the fenced log, other pointers defused, with identifiers that fit in ``room`` tokens; "" if empty."""
         earlier, room, extra = "\n".join(self._lines), room - sum(self._tokens), []
         for each in identifiers:
             if each not in earlier:
@@ -152,7 +143,7 @@ def _wrapped(identifiers: Iterable[str]) -> list[str]:
 
 
 def _line(text: str) -> str:
-    """Return a text on one line, cut in the middle where it is long, without control characters and surrogates."""
+    """Return a text on one line without control characters and surrogates; a long one is cut in the middle."""
     flat = " ".join(text.split())
     if not flat.isprintable():
         flat = "".join(char for char in flat if char.isprintable())

@@ -8,8 +8,7 @@
     2 aggressive: all but the very newest
     3 truncate: texts are cut, results of tools before others, the oldest first; at last the newest user message
 
-System messages and calls without a result are never folded or cut, the newest user message is never folded. Rounds of
-tool use stay or go whole.
+System messages and calls without a result never change; the newest user message is never folded; rounds go whole.
 """
 
 from __future__ import annotations
@@ -38,16 +37,16 @@ from gatekeeper_core.token_estimate import budget_for, budget_within
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter, count_messages
 
 _MARKED = 40
-"""Tokens that a text is not cut below as long as there are others to cut, so that the mark of the cut is left."""
+"""Tokens below which no text is cut while others can be, so that the mark of the cut survives."""
 
 
 @with_suggestions()
 class ContextCompressor:
-    """A compressor that makes conversations fit a limit and changes no more than necessary.
+    """A compressor that fits conversations into a limit. Source: specification 003-48 to 003-66, 003-93 and 003-97.
 
     Args:
         max_tokens: token limit of a conversation, at least 1; the margin of an estimate is kept free.
-        keep_recent: newest messages that are not summarised, system messages aside, at least 0.
+        keep_recent: newest messages, except system messages, that are not summarised, at least 0.
         headroom: share of ``max_tokens`` above which :meth:`should_compress` returns True, 0..1.
         aggressive_keep: newest messages that an aggressive summary keeps, at least 0. 2 is safer and costs more.
         summarizer: writes the summary; if it fails or its text is too long, a placeholder is used.
@@ -56,10 +55,8 @@ class ContextCompressor:
         working_memory: holds the pointers that stay; see ``fold_rounds``.
 
     Raises:
-        ConfigError: a number is out of range, or a word is unknown.
+        ConfigError: a number is out of range, or the language is unknown.
         TypeError: an argument has the wrong type.
-
-    Source: specification 003-48 to 003-66, 003-93 and 003-97.
 
     >>> compressor = ContextCompressor(60, token_counter=len, locale="en")
     >>> talk = [Message("user", f"question {number}") for number in range(9)]
@@ -109,7 +106,7 @@ class ContextCompressor:
         return messages if compaction.strategy == "none" else compaction.messages
 
     def explain(self, messages: Sequence[Message]) -> Compaction:
-        """Return what :meth:`compress` does, with its figures; errors are the same."""
+        """Return the result of :meth:`compress` with its figures; the same errors are raised."""
         with stage(COMPRESSION) as seen:
             ledger = CountedMessages(messages, token_counter=self._count, max_tokens=self._limit)
             locale = self._locale or conversation_locale(messages)
@@ -130,10 +127,7 @@ class ContextCompressor:
         return compaction
 
     def _compressed(self, ledger: CountedMessages, begin: Callable[..., Shrinking]) -> Compaction:
-        """Fold what is old, the user's messages only where they are too much as well; then all but the newest message.
-
-        Each time from the original messages: never a summary of a summary. Source: specification 003-51, 003-57.
-        """
+        """Fold old messages in steps, never a summary of a summary. Source: specification 003-51, 003-57."""
         parts = _Parts(ledger)
         if parts.needed_tokens > self._limit:
             needed = budget_for(self._count, parts.needed_tokens)
@@ -147,7 +141,7 @@ class ContextCompressor:
             rounds, others = parts.before(keep, users=users)
             stays = ledger.tokens - parts.cost_of(rounds, others)
             if not (rounds or others) or stays > self._limit:
-                continue  # no summary can help: the summarizer is not called for nothing
+                continue  # no summary can help: do not call the summarizer
             shrinking = begin(self._summarizer)
             shrinking.fold(rounds, others=others)
             tell(COMPRESSION_STEP, strategy=strategy, tokens=shrinking.ledger.tokens)
@@ -156,10 +150,8 @@ class ContextCompressor:
         return self._truncated(parts, begin)
 
     def _truncated(self, parts: _Parts, begin: Callable[..., Shrinking]) -> Compaction:
-        """Cut texts beside an aggressive fold, those of tool results first, the oldest first.
-
-        Fewer messages rather than unmarked cuts; the summary goes, and only then the newest user message is cut.
-        """
+        """Cut texts after an aggressive fold: oldest tool results first, the newest user message last."""
+        # Fewer messages are better than unmarked cuts; the summary is dropped before the newest user message is cut.
         keeps = [self._aggressive_keep]
         while keeps[-1]:
             keeps.append(keeps[-1] // 2)
@@ -185,10 +177,7 @@ class ContextCompressor:
 
 
 class _Parts:
-    """The original messages of a compression: rounds, and what may be folded.
-
-    ``needed_tokens`` are left when everything that may go is gone, and all else that must stay is without its text.
-    """
+    """Rounds and other messages of a compression; ``needed_tokens``: of what must stay, with cuttable texts empty."""
 
     def __init__(self, ledger: CountedMessages) -> None:
         self.ledger = ledger
@@ -208,10 +197,7 @@ class _Parts:
         self.needed_tokens = measure.cost_of(required) + sum(map(measure.cost, empty))
 
     def before(self, keep: int, *, users: bool) -> tuple[list[Round], list[int]]:
-        """Return the rounds, and the positions outside of them, that may be folded if so many of the newest stay whole.
-
-        A round with a message that stays does so itself, and user messages may go only if ``users``.
-        """
+        """Return the rounds and other positions to fold; the ``keep`` newest messages stay, with their whole round."""
         start = len(self.ledger.messages)
         if keep:
             start = self._places[-keep] if keep <= len(self._places) else 0
@@ -223,6 +209,6 @@ class _Parts:
         return rounds, [at for at in places if self.ledger.messages[at].role in roles]
 
     def cost_of(self, rounds: Sequence[Round], others: Sequence[int]) -> int:
-        """Return the tokens that go when rounds and other messages are folded: earlier summaries go with them."""
+        """Return the tokens saved by folding rounds and other messages; earlier summaries go with them."""
         places = {*others, *self._summaries}.union(*(one.all_positions for one in rounds))
         return self.ledger.measures[-1].cost_of(places)

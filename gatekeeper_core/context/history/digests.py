@@ -4,8 +4,8 @@
 
     over the limit? ──> 1 digest old turns, until half is left ──> 2 drop the oldest digests
 
-The conversation is read from its first message, as it grew. So a turn that gave way stays so, the provider's cache
-finds the same beginning at each call, and another process that resumes the thread sends the same.
+The conversation is replayed from its first message. So a shortened turn stays short, the provider's cache finds the
+same beginning at each call, and another process that resumes the thread sends the same prompt.
 """
 
 from __future__ import annotations
@@ -31,46 +31,36 @@ if TYPE_CHECKING:
     from gatekeeper_core.tokens import TokenCounter
 
 _LOW_SHARE = 0.5
-"""Share of the limit that turns give way down to, so that the next ones have room. Source: ours, as below."""
+"""Share of the limit down to which old turns are digested, to make room for the next ones. Source: ours, as below."""
 
 _DIGEST_SHARE = 0.5
-"""Share of the limit that all digests may use; beyond it the oldest go, down to half of it.
-
-Source: ours, ``python -m benchmarks.agent_runs``: in chats with tools at 3,000 tokens the prompt holds 97 % of the
-values that the next call uses, and 87 % of those that are far back; with a share of 0.35 eight points less of the
-latter in 20 of the chats. Where one digest goes at a time, it costs a fifth more.
-"""
+"""Share of the limit that all digests may use; above it the oldest are dropped, down to half of it. Source: ours,
+``python -m benchmarks.agent_runs``: in chats with tools at 3,000 tokens the prompt holds 97 % of the values that the
+next call uses, and 87 % of those far back; with a share of 0.35, eight points less of the latter in 20 of the chats.
+Dropping one digest at a time costs a fifth more."""
 
 _IDENTIFIERS = 40
-"""Most identifiers of a turn beside its calls.
-
-Source: ours, as above: with 20 it is 90 % of the values that are far back, not 96, in 20 of the chats.
-"""
+"""Maximum identifiers of a turn beside its calls.
+Source: ours, as above: with 20 the prompt holds 90 % of the values far back, not 96, in 20 of the chats."""
 
 _IDENTIFIERS_SHARE = 0.1
-"""Share of the limit for identifiers of dropped turns. Source: ours, as above.
-
-With it the prompt of chats with tools at 3,000 tokens holds 87 % of the values that are far back, not 80 %, and that of
-agents that write their observations as the user 83 %, not 56 %, at 4,000. With 0.15 chats gain a point or more, and
-these agents lose one.
-"""
+"""Share of the limit for identifiers of dropped turns. Source: ours, as above: with it the prompt of chats with tools
+at 3,000 tokens holds 87 % of the values far back, not 80 %, and that of agents that write their observations as the
+user 83 %, not 56 %, at 4,000. With 0.15 chats gain a point or more, and these agents lose one."""
 
 _QUESTION_CHARACTERS = 300
-"""Most characters of a message of the user, but for the task; a longer one keeps its ends. Source: ours."""
+"""Maximum characters of a user message other than the task; a longer one keeps its ends. Source: ours."""
 
 _RECALLED_FROM = 0.5
-"""Need from which on a turn that gave way is recalled for the question, 0..1: it is more likely needed than not.
-
-Source: ours, ``python -m benchmarks.doors``.
-"""
+"""Least need, 0..1, to recall a shortened turn: likelier than not. Source: ours, ``python -m benchmarks.doors``."""
 
 
 class TurnDigest(NamedTuple):
     """A past turn in its short form.
 
     Attributes:
-        omitted: positions of its calls and results, which are not sent.
-        replaced: position and message of what is sent in another form: the answer, with the log, and long questions.
+        omitted: positions of the calls and results that are not sent.
+        replaced: position and new message of the answer, with the log, and of long questions.
         tokens: tokens of the turn in this form.
     """
 
@@ -80,16 +70,15 @@ class TurnDigest(NamedTuple):
 
 
 def digest_past(costs: Costs, gatekeeper: ContextGatekeeper) -> PastDigests | None:
-    """Return which past turns give way; None if none does, or no message can be sent in another form.
+    """Return the past turns to digest or drop; None if there are none, without a run config, or for a ``window``.
 
-    The first one, which holds the task of an agent, never goes entirely. The gatekeeper holds the past turns, and what
-    was made of them at the call before, which goes on.
+    The first turn, with an agent's task, is never dropped. The synced gatekeeper keeps the result for the next call.
     """
     history, config = costs.history, costs.config
     if config.run is None or config.strategy == "window":
         return None
     room, keep_newest = costs.room_at_start + costs.question + costs.pinned, config.keep_newest or 0
-    # When a turn begins; ``cache`` promises a bill, and each time that turns give way early is paid at once.
+    # The limit when a turn begins. ``cache`` promises a bill, and digesting turns early is paid for at once.
     most = min(room, config.passthrough_below or room) if config.strategy == "gate" else room
     turns = [*history.past, *filter(None, [history.current])]
     key = (room, most, keep_newest, history.pinned, history.required, history.summaries, history.provider_free)
@@ -110,16 +99,16 @@ def digest_past(costs: Costs, gatekeeper: ContextGatekeeper) -> PastDigests | No
 
 
 class PastDigests:
-    """The past of an agent as it grew, message by message, with the turns that gave way.
+    """An agent's past, replayed message by message, with the turns that were digested or dropped.
 
     Attributes:
         memory: ids of the pointers that stay readable at this call.
         starts: positions of the first messages of its turns.
-        read: messages of the conversation so far.
-        tokens: of these as they are sent.
-        digests: of the turns that are sent in their short form.
+        read: number of messages so far.
+        tokens: their tokens as they are sent.
+        digests: the turns that are sent in their short form.
         dropped: turns that are not sent.
-        recallable: turns that gave way before the current run began; the question may recall them.
+        recallable: turns digested or dropped before the current run began; the question may recall them.
     """
 
     def __init__(self, gatekeeper: ContextGatekeeper, keep_newest: int) -> None:
@@ -137,7 +126,7 @@ class PastDigests:
         self.recallable: frozenset[int] = frozenset()
 
     def add(self, at: int, number: int, tokens: int, history: History, limit: int) -> None:
-        """Add the message at a position, of a turn, and let older turns give way where all are over the limit."""
+        """Add the message at a position, of a turn; if all are over the limit, digest or drop older turns."""
         self.read = at + 1
         self.tokens += tokens
         if self.tokens <= limit:
@@ -160,12 +149,12 @@ class PastDigests:
             self._keep_identifiers(history, _IDENTIFIERS_SHARE * limit)
 
     def _keep_identifiers(self, history: History, room: float) -> None:
-        """Write identifiers of the dropped turns behind the answer of the first turn, those that were used first."""
+        """Append identifiers of the dropped turns to the first turn's answer, those that the agent used first."""
         for message in history.messages[len(self._live.mentions) : self.read]:
             self._live.add(message)
         first = self._first = self._first or self.digests.get(0)
         if not first or not self.dropped or not first.replaced:
-            return  # an answer that is signed cannot be written
+            return  # a signed answer cannot be changed
         turns = (history.past[each] for each in sorted(self.dropped))
         places = [at for turn in turns for at in range(turn.start, turn.stop)]
         counter = self._gatekeeper.token_counter
@@ -178,10 +167,10 @@ class PastDigests:
 
 
 def with_digests(choice: HistoryView, past: PastDigests, costs: Costs, *, recall_tokens: int) -> HistoryView:
-    """Return a choice with every past turn that was not dropped, the older ones as digests.
+    """Return a choice of every past turn that was not dropped, the older ones as digests.
 
-    Those that gave way and that the question needs are recalled before it, within ``recall_tokens``, without calls and
-    results; ``Costs.view`` leaves them out where the others do not fit beside them.
+    Digested or dropped turns that the question needs are recalled before it, within ``recall_tokens`` and without calls
+    and results; ``Costs.view`` omits them if the other turns do not fit beside them.
     """
     history = costs.history
     kept = [turn for turn in reversed(range(len(history.past))) if turn not in past.dropped]
@@ -207,7 +196,7 @@ def with_digests(choice: HistoryView, past: PastDigests, costs: Costs, *, recall
 def _digest_of(
     number: int, history: History, memory: Container[str] | None, token_counter: TokenCounter
 ) -> TurnDigest | None:
-    """Return the digest of a past turn; None for one that is pinned, has no answer, or holds a summary."""
+    """Return the digest of a past turn; None if it must stay whole, has no answer, or contains a summary."""
     turn = history.past[number]
     places, messages = range(turn.start, turn.stop), history.messages[turn.start : turn.stop]
     if number in history.required or not is_answer(messages[-1]) or not {*history.summaries}.isdisjoint(places):

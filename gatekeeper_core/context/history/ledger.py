@@ -1,4 +1,4 @@
-"""Costs of each message of a list in characters and tokens, kept right while messages are folded and cut."""
+"""Costs of each message in characters and tokens, kept up to date while messages are folded and cut."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gatekeeper_core.tokens import TokenCounter, count_message
 from gatekeeper_core.truncation import truncate_middle
 
 _CUT_MARKERS: dict[Locale, str] = {"zh": "\n……[已省略 {omitted} 字节]……\n", "en": "\n… [{omitted} bytes omitted] …\n"}
-_LONG_MARK = "1000000"  # what a mark may say, for the room that it needs
+_LONG_MARK = "1000000"  # the longest count in a mark, to reserve room for it
 _MEDIA_NAMES: dict[Locale, Mapping[MediaKind, str]] = {
     "zh": {"image": "图片", "audio": "音频", "video": "视频", "document": "文件", "other": "其他内容"},
     "en": {"image": "image", "audio": "recording", "video": "video", "document": "document", "other": "attachment"},
@@ -22,7 +22,7 @@ _MEDIA_NAMES: dict[Locale, Mapping[MediaKind, str]] = {
 
 
 class Measure:
-    """Costs of each message of a list in one measure, and the limit for their sum."""
+    """Costs of each message in one unit, and the limit of their sum."""
 
     def __init__(self, counter: TokenCounter, limit: float, costs: Iterable[int] = ()) -> None:
         self.counter = counter
@@ -31,28 +31,28 @@ class Measure:
         self.total = sum(self.costs)
 
     def cost(self, message: Message) -> int:
-        """Return what a message costs."""
+        """Return the cost of a message."""
         return count_message(message, token_counter=self.counter)
 
     def cost_of(self, places: Iterable[int]) -> int:
-        """Return what the messages in some places cost together."""
+        """Return the total cost of the messages in some places."""
         return sum(map(self.costs.__getitem__, places))
 
     def excess(self, share: float) -> int:
-        """Return by how much the total is over this share of the limit, at least 0."""
+        """Return by how much the total exceeds this share of the limit, at least 0."""
         return max(0, self.total - math.floor(share * self.limit))
 
     def put(self, place: int, cost: int) -> None:
-        """Note another cost for a place."""
+        """Set the cost of a place."""
         self.total += cost - self.costs[place]
         self.costs[place] = cost
 
 
 class CountedMessages:
-    """A list of messages with its counts: each message is counted once, and again only when it changes.
+    """A list of messages with their costs: each message is counted once, and again only when it changes.
 
-    The last of its measures is tokens; characters come before where they have a limit. In both, a part that is not text
-    counts its tokens. A message that is dropped keeps its place, one of ``gone``, and costs nothing any more.
+    The last measure is tokens; characters come before it if they have a limit. In both, a part that is not text counts
+    its tokens. A dropped message keeps its place, is listed in ``gone``, and costs nothing.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class CountedMessages:
         )
 
     def copy(self) -> CountedMessages:
-        """Return the same counts, to be changed apart."""
+        """Return an independent copy."""
         other = copy(self)
         other.messages, other.gone = [*self.messages], {*self.gone}
         other.measures = tuple(Measure(one.counter, one.limit, one.costs) for one in self.measures)
@@ -90,34 +90,31 @@ class CountedMessages:
         return self.measures[-1].total
 
     def is_over(self, share: float = 1.0) -> bool:
-        """Return whether one of the totals is over this share of its limit."""
+        """Return whether any total exceeds this share of its limit."""
         return any(measure.excess(share) for measure in self.measures)
 
     def put(self, place: int, message: Message) -> None:
-        """Put a message in the place of another, which may be one that was dropped."""
+        """Replace the message in a place, even a dropped one."""
         self.messages[place] = message
         self.gone.discard(place)
         for measure in self.measures:
             measure.put(place, measure.cost(message))
 
     def add(self, message: Message, tokens: int) -> None:
-        """Add a message to a list that is measured in tokens alone."""
+        """Append a message; the list must be measured in tokens only."""
         self.messages.append(message)
         self.measures[-1].costs.append(tokens)
         self.measures[-1].total += tokens
 
     def drop(self, places: Iterable[int]) -> None:
-        """Take messages off the books."""
+        """Drop the messages in these places."""
         for place in places:
             self.gone.add(place)
             for measure in self.measures:
                 measure.put(place, 0)
 
     def cut(self, places: Iterable[int], *, locale: Locale, share: float = 1.0, floors: Sequence[int] = (0, 0)) -> None:
-        """Cut the texts in these places, one after another, until the totals are within a share of the limits.
-
-        ``floors`` are the characters and tokens that a message is not cut below.
-        """
+        """Cut texts, in this order, until the totals are within a share of the limits; none below the ``floors``."""
         for place in places:
             for measure, floor in zip(self.measures, floors[-len(self.measures) :], strict=True):
                 excess, cost = measure.excess(share), measure.costs[place]
@@ -126,11 +123,10 @@ class CountedMessages:
 
 
 def cut(message: Message, budget: int, measure: Measure, *, locale: Locale) -> Message:
-    r"""Return a message whose text lost its middle, so that it costs at most the budget if an empty text would.
+    r"""Return a message with the middle of its text cut, to cost at most the budget if an empty text would.
 
-    Parts that are not text stay, in their order, as long as a text with the mark of its cut fits beside them. Otherwise
-    the text ends with a line that counts them, as ``[2 images, 1 document omitted]``, if there is room. Calls and names
-    stay.
+    Media parts stay, in order, if a text with the mark of its cut fits beside them. Otherwise the text ends with a line
+    that counts them, as ``[2 images, 1 document omitted]``, if there is room. Calls and names stay.
 
     >>> cut(Message("tool", "x" * 99, tool_call_id="a"), 30, Measure(len, 0), locale="en").text
     'xxxx\n… [93 bytes omitted] …\nxx'
@@ -151,5 +147,5 @@ def cut(message: Message, budget: int, measure: Measure, *, locale: Locale) -> M
         note = f"[{parts_gone} omitted]"
     note = note if media and count(note) <= room else ""
     text = truncate_middle(message.text, room - count(note), token_counter=count, marker=mark)
-    # A part each, because counts do not add up where texts are joined.
+    # Separate parts, because counts do not add up when texts are joined.
     return replace(bare, content=(TextPart(text), TextPart(note)) if text and note else text or note)

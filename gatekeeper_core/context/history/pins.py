@@ -14,25 +14,25 @@ from gatekeeper_core.selection.trimming import GAP
 from gatekeeper_core.text import data_pattern, is_question, sentences
 
 Pins: TypeAlias = Collection[int | str] | Callable[[Any], bool]
-"""Messages of a conversation: their positions, their ids, or a function that picks them."""
+"""Messages of a conversation: positions, ids, or a function that picks them."""
 
 _STANDING = data_pattern("summary_patterns.tsv", "STANDING")
 _NOT_THEIRS = (">", "＞", "```", "~~~")  # quoted lines and code blocks are not the user's own words
 _SHORT_CHARACTERS = 120
-"""Characters of an answer that stays for the sake of the message before it. Source: ours."""
+"""Characters of an answer that is kept whole beside its question. Source: ours."""
 
 _LABEL = re.compile(
     r"\s*(<\w[^>\n]{0,30}>|\[\w[^\]\n]{0,30}\]|(?:observation|output|result)s?\b|观察结果|执行结果|工具结果|输出结果)",
     re.I,
 )
-"""How the observations of an agent open: ``<output>``, ``[Result]``, ``Observation:``. Source: ours."""
+"""Openings of an agent's observations: ``<output>``, ``[Result]``, ``Observation:``. Source: ours."""
 
 _READ_CHARACTERS = 2_000
-"""Characters of a message that are read for an instruction. Source: ours; a longer one was pasted."""
+"""Characters of a message that are searched for an instruction. Source: ours; longer text was pasted."""
 
 
 def positions_of(items: Sequence[Any], pins: Pins) -> tuple[int, ...]:
-    """Return the positions of the messages that pins name, ascending; ids that no message has are passed over.
+    """Return the positions of the messages that pins select, ascending; unknown ids are ignored.
 
     Args:
         items: the caller's messages: objects with an ``id``, or dicts.
@@ -52,7 +52,7 @@ def positions_of(items: Sequence[Any], pins: Pins) -> tuple[int, ...]:
 
 
 def check_pins(name: str, pins: object, *, count: int | None = None) -> None:
-    """Check what a door is given as ``pinned`` or ``exclude``, for a list of ``count`` messages or of any length.
+    """Check the argument ``pinned`` or ``exclude`` for a list of ``count`` messages; None: for a list of any length.
 
     Raises:
         TypeError: it is neither a collection of positions and ids nor a function.
@@ -73,10 +73,10 @@ def check_pins(name: str, pins: object, *, count: int | None = None) -> None:
 
 
 def instructions_in(turns: Iterable[Turn], cache: LruCache[str, Any], *, in_an_agent: bool) -> tuple[int, ...]:
-    """Return the positions of messages of the user that hold for the whole conversation, the most valuable first.
+    """Return the positions of user messages that apply to the whole conversation, the most valuable first.
 
-    These are standing instructions, the newest first; in the thread of an agent, behind its first message of the user,
-    which is its task. The cache is that of the thread, so that its next call reads new messages only.
+    Standing instructions come newest first; in an agent's thread, its first user message, the task, comes before them.
+    The cache is the thread's, so that its next call reads only new messages.
 
     >>> talk = [Turn((Message("user", "From now on, answer in French."), Message("assistant", "Oui.")), 0, 2)]
     >>> instructions_in(talk, LruCache(max_entries=1), in_an_agent=False)
@@ -93,7 +93,7 @@ def instructions_in(turns: Iterable[Turn], cache: LruCache[str, Any], *, in_an_a
 
 
 def has_observations(turns: Sequence[Turn]) -> bool:
-    """Return whether an agent writes what it observes as the user: most turns after the first open with one label.
+    """Return whether an agent writes observations as the user: most turns after the first open with the same label.
 
     >>> talk = [Turn((Message("user", f"<output>{at}</output>"),), at, at + 1) for at in range(9)]
     >>> has_observations(talk), has_observations(talk[:1])
@@ -104,7 +104,7 @@ def has_observations(turns: Sequence[Turn]) -> bool:
 
 
 def beginning_of(answer: Message) -> Message:
-    """Return an answer, cut to its first sentence where it is long; one that is signed as it is.
+    """Return an answer, cut to its first sentence if it is long; a signed one is unchanged.
 
     >>> beginning_of(Message("assistant", "Noted. " + "Here is a story. " * 20)).text
     'Noted. …'
@@ -117,7 +117,6 @@ def beginning_of(answer: Message) -> Message:
 
 
 def _is_instruction(text: str) -> bool:
-    """Return whether the user's own words say what is to hold from now on."""
     read = text[:_READ_CHARACTERS].lower()
     if not _STANDING.search(read):
         return False

@@ -8,9 +8,8 @@
     user · assistant · user · [compaction] assistant · user · assistant · user
     ╰── sent, cost nothing ──╯╰─ sent ─╯             ╰── selected from ──╯
 
-A note is emptied, because it is always sent and counted apart; a summary goes with its turn. A pinned message is part
-of its turn as any other, and is sent without it where the turn is not. What a provider has compacted, or stores itself,
-is sent as it is.
+A note is emptied, because it is always sent and counted separately; a summary goes with its turn. A pinned message is
+part of its turn, and is sent alone if the turn is not. What a provider has compacted or stores is sent unchanged.
 """
 
 from __future__ import annotations
@@ -43,17 +42,15 @@ class History(NamedTuple):
     Attributes:
         messages: the caller's messages.
         head: positions before the first user message that are always sent.
-        notes: further positions that are always sent and belong to no turn.
-        past: the finished turns, oldest first, less the excluded ones. In turns a note is empty and costs nothing, and
-            a summary is a system message.
-        current: the turn that the model is to answer, or None if it is not in the list.
-        query: the question, stripped; "" without one.
+        notes: other positions that are always sent and belong to no turn.
+        past: finished turns, oldest first, less excluded ones; in them notes are empty and summaries system messages.
+        current: the turn to answer; None if it is not in the list.
+        query: the question, stripped; "" if there is none.
         summaries: positions of the summaries of folded messages.
-        provider_stop: messages before this position are the provider's, which has compacted or stores them: they
-            belong to the head, and are sent as they are.
-        provider_free: messages before this one cost nothing: something else replaces them.
-        pinned: position of each message of a past turn that is always sent, and its form without the rest of the turn.
-        required: past turns that are always sent whole where they fit.
+        provider_stop: messages before this one are stored or compacted by the provider: in the head, sent unchanged.
+        provider_free: messages before this position cost nothing: something else replaces them.
+        pinned: position of each past message that is always sent, and its form when sent without its turn.
+        required: past turns that are always sent whole if they fit.
     """
 
     messages: tuple[Message, ...]
@@ -69,7 +66,7 @@ class History(NamedTuple):
     required: tuple[int, ...] = ()
 
     def turn_at(self, position: int) -> int | None:
-        """Return the id of the past turn with the message at a position, None if it is in no past turn."""
+        """Return the id of the past turn that contains a position, or None."""
         turn = bisect_right(self.past, position, key=attrgetter("start")) - 1
         return turn if turn >= 0 and position < self.past[turn].stop else None
 
@@ -83,10 +80,10 @@ def read_history(
 ) -> History:
     """Return the parts of a conversation; pins, exclusions and errors as for :func:`select_history`.
 
-    Without a query and a user message, everything counts as the current turn. The ``notes`` of the request are user or
-    system messages that belong to no turn. A summary of folded messages is no question either: it stays in its turn, or
-    in the head before the first question; if it also covers rounds of the current turn, it is a note. The head begins
-    with what the provider stores, or its own compaction, up to the next question. The current turn cannot be excluded.
+    With neither a query nor a user message, everything is the current turn. The request's ``notes`` are user or system
+    messages that belong to no turn. A summary of folded messages is not a question: it stays in its turn, or in the
+    head before the first question; if it also covers rounds of the current turn, it is a note. The head begins with
+    what the provider stores or has compacted, up to the next question. The current turn cannot be excluded.
     """
     messages, request = checked_messages(messages), request or HistoryRequest()
     query, stop = request.query, request.provider_messages
@@ -97,7 +94,7 @@ def read_history(
         stop = next((at for at in range(stop, len(messages)) if turn_role(messages[at]) == "user"), stop)
     notes = tuple(sorted({at for at in request.notes if at >= stop}))
     summaries = tuple(at for at, one in enumerate(messages) if at >= stop and is_summary(one))
-    question = "" if request.all_past else query  # no turn holds ""
+    question = "" if request.all_past else query  # no turn contains ""
     read = normalized(messages, notes=notes, summaries=summaries, stop=stop)
     conversation = split_current_turn(read, query=question)
     start = conversation.current.start if conversation.current else 0
@@ -132,9 +129,8 @@ def read_history(
 def with_pins(history: History, pinned: Collection[int], *, trim: bool = True) -> History:
     """Return a conversation with further pins.
 
-    A pinned user message brings the answer of its turn along, so that roles still alternate; without the rest of the
-    turn the answer is cut to its beginning, with ``trim``. A system message is sent alone, and any other one keeps its
-    turn.
+    A pinned user message also keeps its turn's answer, so that roles still alternate; sent without the turn, the answer
+    is cut to its beginning if ``trim``. A system message is sent alone; any other message keeps its whole turn.
     """
     pins, required = dict(history.pinned), {*history.required}
     for at in {*pinned}.difference(history.notes):
@@ -155,10 +151,10 @@ def with_pins(history: History, pinned: Collection[int], *, trim: bool = True) -
 def normalized(
     messages: tuple[Message, ...], *, notes: Collection[int], summaries: Collection[int], stop: int
 ) -> tuple[Message, ...]:
-    """Return the messages as a reader of turns is to see them: only questions have the user's role.
+    """Return the messages as turns are read: only questions have the user role.
 
-    Before the first question a note or summary opens a turn where an answer follows, so that this is not lost; later it
-    stays within the turn that it was written into.
+    Before the first question, a note or summary opens a turn if an answer follows, so that the answer is not lost;
+    later it stays in the turn it was written in.
     """
     others, emptied = frozenset((*notes, *summaries)), frozenset(notes)
     if not others and not stop:

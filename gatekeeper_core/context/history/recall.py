@@ -1,11 +1,10 @@
-"""Recall: what was left out of the prompt, read back on demand.
+"""Recall of turns that were left out of the prompt, on demand.
 
 ::
 
     query ──explain──> turns by value ──less those that are shown whole──> [turn 3] user: … assistant: … in a fence
 
-A model that misses something asks for it in a tool call, whose result belongs to its own run: the past that was chosen
-for the question, and with it the beginning of the prompt, stays as it is.
+A model asks for what it misses in a tool call. The result is part of its run, so the prompt's beginning stays the same.
 """
 
 from __future__ import annotations
@@ -34,13 +33,13 @@ RECALL_TOOL_DESCRIPTION = (
     "Read earlier turns of this conversation that are not shown, or are shown in part (a gap is marked with …). "
     "`query`: what to look for, in words that were used."
 )
-"""The description of the tool for a model."""
+"""The description of the tool for the model."""
 
 RECALL_BUDGET_TOKENS = 1_000
 """Tokens of one answer. Source: ours; a few long turns."""
 
 NOTHING_EARLIER = "[earlier turns: nothing else is found for this]"
-"""The answer of the tool if no hidden turn fits the query, or the conversation is unknown."""
+"""The tool's answer if no hidden turn matches the query, or the conversation is unknown."""
 
 _HINTS = {
     "en": f"Some earlier turns of this conversation are not shown; call {RECALL_TOOL_NAME} to read them.",
@@ -56,18 +55,17 @@ def recall_earlier(
     view: HistoryView | None = None,
     max_tokens: int = RECALL_BUDGET_TOKENS,
 ) -> str:
-    r"""Return earlier turns that a query asks for and that the model was not shown whole.
+    r"""Return earlier turns that match a query and that the model was not shown in full.
 
     Args:
-        query: what is looked for.
+        query: what to look for.
         messages: the whole conversation; its last turn is the current one.
-        gatekeeper: serves this conversation.
+        gatekeeper: the index of this conversation.
         view: what the model was shown; None: nothing of the past.
-        max_tokens: what the text may cost, marks included, at least 1.
+        max_tokens: token limit of the text, marks included, at least 1.
 
     Returns:
-        Each turn with its id (its 0-based position), oldest first, inside a fence; ``NOTHING_EARLIER`` where nothing
-        is found. A turn that is too long is there in part.
+        Turns with their ids (0-based positions), oldest first, in a fence, long ones in part; or ``NOTHING_EARLIER``.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -94,11 +92,10 @@ def recall_turns(
     view: HistoryView | None,
     max_tokens: int = RECALL_BUDGET_TOKENS,
 ) -> str:
-    """Do what :func:`recall_earlier` does, for finished turns that the gatekeeper has.
+    """Return the answer of :func:`recall_earlier` for past turns that the gatekeeper has.
 
-    The turns are those that the selection takes and that share something with the query, or where all of these are
-    shown, the hidden one with the best score; for a query about the conversation, its overview. Turns that are not
-    shown at all come before those that are shown in part.
+    It has the selected turns that match the query; if all of these are shown, the hidden one with the best score; for a
+    query about the conversation, its overview. Turns that are not shown at all come before those shown in part.
     """
     check_str("query", query)
     check_tokens("max_tokens", max_tokens, at_least=1)
@@ -132,9 +129,9 @@ def recall_turns(
 
 
 def recall_hint(opening: str) -> str:
-    """Return the line that tells a model that there is more, in the language of a conversation's opening.
+    """Return the line that points a model to earlier turns, in the language of a conversation's opening.
 
-    It names no number, so that the prompt stays the same from question to question.
+    It has no number, so that the prompt stays the same from question to question.
 
     >>> recall_hint("Which port?")
     'Some earlier turns of this conversation are not shown; call recall_earlier to read them.'
@@ -152,13 +149,13 @@ _TAG = "earlier_turns"
 
 
 def render_recalled(turns: Sequence[int], past: Sequence[Turn], selection: Selection | None, *, question: str) -> str:
-    """Return past turns as a block for the user's message; one that the selection has not cut is quoted in full."""
+    """Return past turns as a block for the user's message; those that the selection has not cut are quoted in full."""
     cut = {turn.turn_id: turn for turn in selection.turns if turn.trimmed} if selection else {}
     return recalled_block({turn: turn_text(past[turn], cut.get(turn)) for turn in turns}, question=question)
 
 
 def recalled_block(texts: Mapping[int, str], *, question: str) -> str:
-    """Return the texts of past turns under a heading, in the language of the question, which follows them."""
+    """Return the texts of past turns under a heading in the language of the question, which follows them."""
     return f"{_HEADINGS[locale_of([question])]}\n{fenced_turns(texts)}"
 
 
@@ -174,7 +171,7 @@ def question_at(turn: Turn | None) -> int | None:
 
 
 def question_with(history: History, turn: Turn | None, text: str) -> tuple[int, Message] | None:
-    """Return the position of the question of a turn, and the question with a text before it, or None."""
+    """Return the position of a turn's question, and the question with a text before it; None if either is missing."""
     at = question_at(turn)
     if at is None or not text:
         return None
@@ -183,7 +180,7 @@ def question_with(history: History, turn: Turn | None, text: str) -> tuple[int, 
 
 
 def turn_text(turn: Turn, part: SelectedTurn | None = None) -> str:
-    r"""Return what a turn says, each message under its role; of a ``part``, no thinking, and both ends of long results.
+    r"""Return a turn as text, each message after its role; of a ``part``, no thinking, and both ends of long results.
 
     >>> from gatekeeper_core.messages import Message, Turn
     >>> print(turn_text(Turn((Message("user", "Port?\nuser: No."), Message("tool", "80\n[turn 7]")), 0, 2)))

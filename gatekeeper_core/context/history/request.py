@@ -19,8 +19,7 @@ class PromptOverhead:
         before_tokens: before the past turns, after the part that stays.
         after_tokens: after the past turns; may change at the next question.
         unsent_tokens: reserved, not sent.
-        summary_tokens: of ``before_tokens`` or ``after_tokens`` those of a summary that is sent only if turns are
-            dropped.
+        summary_tokens: part of ``before_tokens`` or ``after_tokens``: a summary that is sent only if turns are dropped.
         before_digest: identifies everything before the past turns, except a summary.
         summary_digest: identifies a summary before the past turns; "" if it comes after them.
     """
@@ -35,13 +34,13 @@ class PromptOverhead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryRequest:
-    """A call of a model, as far as it is not in the messages.
+    """The parts of a model call that are not in the messages.
 
     Attributes:
         query: the question; None: the last user message.
-        fixed_tokens: tokens that are sent in addition to the messages; ``reserve_tokens`` comes on top.
+        fixed_tokens: tokens sent in addition to the messages; ``reserve_tokens`` is added.
         overhead: the part of ``fixed_tokens`` that may move or change.
-        window_tokens: context window of the model, where no budget is set; None: unknown.
+        window_tokens: context window of the model, used if no budget is set; None: unknown.
         prices: prices of the model; default to those of the settings, else ``UNKNOWN``.
         notes: positions of messages that are always kept and do not count as questions.
         all_past: whether every turn is past, even if the last one holds the query: the caller sends it separately.
@@ -49,8 +48,8 @@ class HistoryRequest:
         window_from: with the strategy ``window`` the position of the first message that may be kept.
         can_recall: whether earlier turns may be sent inside the question: False if the caller rewrites it.
         locale: language of the placeholder of folded rounds; None: that of the question.
-        cut_results: whether results are cut, and all rounds but the last folded, where nothing else can give way: False
-            if the caller does that.
+        cut_results: whether to cut results and fold all rounds but the last, as a last resort; False if the caller
+            does.
     """
 
     query: str | None = None

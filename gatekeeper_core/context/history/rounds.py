@@ -1,4 +1,4 @@
-"""Rounds of tool use, and the engine that makes messages smaller: one summary message in the place of the oldest.
+"""Rounds of tool use, and the engine that shrinks messages: one summary message replaces the oldest.
 
 ::
 
@@ -7,11 +7,9 @@
     system · user · summary                             · call · results   · open call
 
 A round is an assistant message that calls tools, with the results of its calls. It is folded whole or not at all, so a
-list that a provider accepted is accepted afterwards. The marks of a summary say what it replaces, never its text: a
-person may type the same words. It keeps the pointers of what is folded, except those that a tool made up.
-
-The engine compresses results, folds rounds, cuts texts and trims the summary. Three entries decide which messages may
-go: ``tool_loop``, ``conversation`` and ``run``.
+list that a provider accepted stays valid. A summary is recognised by its metadata, never by its text, which a person
+may type too. It keeps the pointers of folded messages, except those that a tool made up. The engine compresses results,
+folds rounds, cuts texts and trims the summary; ``tool_loop``, ``conversation`` and ``run`` decide what may go.
 """
 
 from __future__ import annotations
@@ -55,14 +53,14 @@ from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter, 
 Strategy = Literal["none", "summary", "aggressive", "truncate"]
 
 RESULT_FLOORS = (800, 200)
-"""Characters and tokens that a result keeps while anything else can give way. Source: ours; ten lines of a screen."""
+"""Characters and tokens that a result keeps while anything else can shrink. Source: ours; ten lines of a screen."""
 
 
 MAX_POINTERS = 256
-"""Most pointers that a summary carries; the oldest go first. Source: ours; about 3,500 tokens of cl100k."""
+"""Maximum pointers of a summary; the oldest are dropped first. Source: ours; about 3,500 tokens of cl100k."""
 
-_MAX_SUMMARY_TOKENS = 1000  # asked of a summarizer, where there is room. Source: as SummaryConfig.max_summary_tokens
-_MARKS = ("rounds", "tool_calls", "messages")  # of its counts, in the metadata of a summary
+_MAX_SUMMARY_TOKENS = 1000  # requested from a summarizer. Source: as SummaryConfig.max_summary_tokens
+_MARKS = ("rounds", "tool_calls", "messages")  # metadata keys of a summary's counts
 _REACH = "user_messages_before_last"
 _TAG = "earlier_rounds"
 _POINTERS = LazyPattern(r"\[\[wm:[a-z2-7]{16}\]\](?: \[\[wm:[a-z2-7]{16}\]\])*")
@@ -72,11 +70,11 @@ class Round(NamedTuple):
     """One step of a tool loop.
 
     Attributes:
-        positions: of the assistant message and of the results that follow it, ascending.
-        calls: how many calls the message makes.
-        answered: whether each of them has its result.
-        narration: positions of the plain assistant messages directly before it, system messages aside: what was said on
-            the way. It is folded with the round; an answer that a user message follows does not count.
+        positions: of the assistant message and its results, ascending.
+        calls: number of calls in the message.
+        answered: whether each call has its result.
+        narration: positions of the plain assistant messages directly before it, system messages aside. They are folded
+            with the round; an answer followed by a user message does not count.
     """
 
     positions: tuple[int, ...]
@@ -98,18 +96,18 @@ class Counts(NamedTuple):
     messages: int = 0
 
     def plus(self, other: Counts) -> Counts:
-        """Return both together."""
+        """Return the sum of both."""
         return Counts(*map(sum, zip(self, other, strict=True)))
 
 
 def check_locale(name: str, value: object) -> None:
-    """Check a language, ``zh``, ``en`` or None for that of the messages; else raise ConfigError."""
+    """Raise ConfigError unless a language is ``zh``, ``en`` or None (that of the messages)."""
     if value is not None and value not in get_args(Locale):
         raise ConfigError(f'{name} must be "zh", "en" or None, got {value!r}')
 
 
 def check_summary_settings(locale: object, working_memory: object, summarizer: object) -> None:
-    """Check the settings that every summary has; else raise ConfigError or TypeError."""
+    """Check the settings that all summaries share; raise ConfigError or TypeError."""
     check_locale("locale", locale)
     holds_ids = isinstance(working_memory, Container) and not isinstance(working_memory, (str, bytes))
     if working_memory is not None and not holds_ids:
@@ -120,8 +118,8 @@ def check_summary_settings(locale: object, working_memory: object, summarizer: o
 def read_rounds(messages: Sequence[Message]) -> tuple[Round, ...]:
     """Return the rounds of a conversation, oldest first.
 
-    A result belongs to the nearest assistant message before it, system messages aside. Calls and results meet by id, or
-    by number where the calls or the results have no ids at all.
+    A result belongs to the nearest assistant message before it, system messages aside. Calls and results are matched by
+    id, or by number if the calls or the results have no ids at all.
 
     Raises:
         TypeError: ``messages`` contains anything but messages.
@@ -150,7 +148,7 @@ def read_rounds(messages: Sequence[Message]) -> tuple[Round, ...]:
 
 
 def as_summary(message: Message) -> Message:
-    """Return a message that other code wrote in the place of earlier ones, marked as a summary that is always sent.
+    """Return a message that other code wrote to replace earlier ones, marked as a summary that is always sent.
 
     >>> is_summary(as_summary(Message("user", "So far they set up Redis.")))
     True
@@ -159,13 +157,13 @@ def as_summary(message: Message) -> Message:
 
 
 def counts_of(message: Message) -> Counts:
-    """Return the counts of a summary; a count that is no whole number of at least 0 is 0."""
+    """Return the counts of a summary; a count that is not a positive int is 0."""
     marks = map(message.metadata.get, _MARKS)
     return Counts(*(mark if type(mark) is int and mark > 0 else 0 for mark in marks))
 
 
 def counts_in(messages: Iterable[Message]) -> Counts:
-    """Return the counts of all summaries among messages."""
+    """Return the total counts of all summaries among messages."""
     return reduce(Counts.plus, map(counts_of, filter(is_summary, messages)), Counts())
 
 
@@ -176,10 +174,7 @@ def reach_of(message: Message) -> int:
 
 
 def placeholder(counts: Counts, locale: Locale) -> str:
-    """Return the text that says how much is folded.
-
-    Source: specification 002-20, word for word where only rounds are folded; the rest is ours.
-    """
+    """Return the text that counts what was folded. Source: specification 002-20 if only rounds were, else ours."""
     calls, others = counts.calls, counts.messages
     texts, mark = (f"已执行 {calls} 次工具调用,最近结果见下文", f"已省略 {others} 条较早的消息"), ";"
     if locale == "en":
@@ -189,25 +184,24 @@ def placeholder(counts: Counts, locale: Locale) -> str:
 
 
 def our_pointers(messages: Iterable[Message], working_memory: Container[str] | None = None) -> tuple[str, ...]:
-    """Return the ids of the pointers in messages that open something, each once, in its last place.
+    """Return the ids of the valid pointers in messages, each once, ordered by last mention; at most ``MAX_POINTERS``.
 
-    A tool can write anything, also what reads as a pointer. With a working memory those count that it holds, wherever
-    they stand; without one those in results that were compressed, and on the line of pointers of an earlier summary. Of
-    more than ``MAX_POINTERS`` the last.
+    A tool can write text that reads like a pointer. With a working memory, those that it holds are valid anywhere;
+    without one, those in compressed results and on the pointer line of an earlier summary. The oldest are left out.
     """
-    found: list[str] = []
+    pointers: list[str] = []
     for message in messages:
         if working_memory is not None:
-            found += [pointer for pointer in pointers_in(message.text) if pointer in working_memory]
+            pointers += [pointer for pointer in pointers_in(message.text) if pointer in working_memory]
         elif is_summary(message):
-            found += _read(message.text)[1]
+            pointers += _read(message.text)[1]
         elif message.metadata.get(COMPRESSED):
-            found += pointers_in(message.text)
-    return tuple(dict.fromkeys(reversed(found)))[:MAX_POINTERS][::-1]
+            pointers += pointers_in(message.text)
+    return tuple(dict.fromkeys(reversed(pointers)))[:MAX_POINTERS][::-1]
 
 
 def without_body(summary: Message) -> Message:
-    """Return a summary without its body: its placeholder and its pointers."""
+    """Return a summary without its body: only its placeholder and pointers."""
     heading, pointers, body = _read(summary.text)
     return replace(summary, content=_written(heading, pointers, "")) if body else summary
 
@@ -217,14 +211,14 @@ def _written(heading: str, pointers: Sequence[str], body: str) -> str:
 
 
 def _read(text: str) -> tuple[str, tuple[str, ...], str]:
-    """Return the placeholder of a summary, the ids on the line of its pointers, and its body."""
+    """Return the placeholder of a summary, the ids on its pointer line, and its body."""
     heading, _, rest = text.partition("\n")
     line, _, body = rest.partition("\n")
     return (heading, pointers_in(line), body) if _POINTERS.fullmatch(line) else (heading, (), rest)
 
 
 def _reach(messages: Sequence[Message], gone: Sequence[int]) -> int:
-    """Return how many user messages behind a summary precede the last message that it replaces."""
+    """Return how many user messages after a summary precede the last message that it replaces."""
     users = [at for at, message in enumerate(messages) if message.role == "user" and not is_summary(message)]
     last = gone[-1]
     for at in gone:
@@ -234,7 +228,7 @@ def _reach(messages: Sequence[Message], gone: Sequence[int]) -> int:
 
 
 def summary_of(counts: Counts, locale: Locale, *, pointers: Sequence[str] = (), body: str = "") -> Message:
-    """Return a summary: a placeholder, a line of the pointers with these ids, and its body."""
+    """Return a summary: a placeholder, a line of pointers, and a body."""
     marks: dict[str, str | int] = {"synthetic": FOLDED, **dict(zip(_MARKS, counts, strict=True))}
     return Message("user", _written(placeholder(counts, locale), pointers, body), metadata=marks)
 
@@ -243,13 +237,13 @@ def summary_of(counts: Counts, locale: Locale, *, pointers: Sequence[str] = (), 
 
 
 class Compaction(NamedTuple):
-    """A conversation made smaller, and how.
+    """A compacted conversation, and what was done to it.
 
     Attributes:
-        messages: the new list; what was neither folded nor cut are the caller's own objects.
+        messages: the new list; messages neither folded nor cut are the caller's own objects.
         sources: position of each in the caller's list, None for the summary.
         strategy: ``none``, ``summary`` (rounds became a summary), ``aggressive`` (nearly everything did), ``truncate``
-            (texts were compressed or cut, whatever was folded besides).
+            (texts were compressed or cut, whether or not rounds were folded).
         rounds_folded: rounds that this call folded.
         calls_folded: tool calls in them.
         calls_total: tool calls in the summary, earlier compactions included.
@@ -258,10 +252,10 @@ class Compaction(NamedTuple):
         tokens_after: cost of the messages now.
         chars_before: their characters before; a part that is not text counts its tokens.
         chars_after: their characters now.
-        same_beginning: messages at the start that are as they were, which a prompt cache can still use.
-        over_limit: whether what must stay alone is over a limit.
-        failure: why a summarizer's text is not in use: ``error: `` and its type, ``not_text``, ``empty``, ``too_long``;
-            "" otherwise.
+        same_beginning: unchanged messages at the start, which a prompt cache can still use.
+        over_limit: whether what must stay exceeds a limit on its own.
+        failure: why the summarizer's text is unused: ``error: `` and a type, ``not_text``, ``empty``, ``too_long``; or
+            "".
     """
 
     messages: list[Message]
@@ -286,14 +280,7 @@ class Compaction(NamedTuple):
 
 
 class Shrinking:
-    """A list of messages on its way below its limits, and what was done to it.
-
-    Args:
-        ledger: the caller's messages with their counts; what changes is a copy, the attribute of this name.
-        locale: language of a summary, as for ``fold_rounds``, as the next two.
-        working_memory: has the pointers that stay.
-        summarizer: writes more than a placeholder.
-    """
+    """A list of messages being shrunk to its limits; its ``ledger`` is a copy. Settings as for ``fold_rounds``."""
 
     def __init__(
         self,
@@ -307,10 +294,10 @@ class Shrinking:
         self._folded, self._counts, self._failure = list[int](), Counts(), ""
 
     def fold(self, rounds: Sequence[Round], *, others: Collection[int] = ()) -> None:
-        """Fold rounds, messages in other places and earlier summaries into one; without the first two, nothing.
+        """Fold rounds, messages in other places and earlier summaries into one summary.
 
-        It says what the summarizer writes, inside a fence, as long as that fits; else the text of earlier summaries
-        stays. It is trimmed where this holds the limits.
+        Its body is the summarizer's text in a fence if that fits, else the text of earlier summaries. Summaries are
+        trimmed if that keeps the limits. Without rounds or other places, nothing is folded.
         """
         ledger, messages, earlier = self.ledger, [*self.ledger.messages], self.summaries
         apart = frozenset(others).difference(earlier)
@@ -318,7 +305,7 @@ class Shrinking:
         if folded:
             self._counts = Counts(len(rounds), sum(one.calls for one in rounds), len(apart))
             self._folded = gone = sorted(folded.union(earlier))
-            summaries = [messages[at] for at in earlier]  # one that other code wrote stays as it is
+            summaries = [messages[at] for at in earlier]  # other code's text stays whole
             earlier_text = [_read(one.text)[2] if any(counts_of(one)) else one.text for one in summaries]
             pointers = our_pointers((messages[at] for at in gone), self.working_memory)
             body = "\n".join(filter(None, earlier_text))
@@ -340,12 +327,12 @@ class Shrinking:
                     ledger.put(place, summary)
 
     def _summarized(self, folded: Sequence[Message]) -> str:
-        """Return what the summarizer writes of folded messages, in the room that is left; "" without one, or room."""
+        """Return the summarizer's text for folded messages, within the room left; "" without a text or room."""
         if self._summarizer is None:
             return ""
         measure = self.ledger.measures[-1]
         room = measure.limit - self.ledger.tokens
-        room = math.inf if room < 0 else room  # what stays is over the limit alone: it may be cut yet
+        room = math.inf if room < 0 else room  # the rest alone is over the limit, but may still be cut
         max_tokens = min(_MAX_SUMMARY_TOKENS, room - measure.counter(f"\n{fence('', tag=_TAG)}"))
         if max_tokens < 1:
             self._failure = "too_long"
@@ -363,7 +350,7 @@ class Shrinking:
         return [place for place in self.ledger.places if is_summary(self.ledger.messages[place])]
 
     def trim(self, *, pointers: bool = True) -> None:
-        """Take from each summary its body, then as many of its oldest pointers as the limits ask for."""
+        """Remove the body of each summary, then as many of its oldest ``pointers`` as the limits require."""
         places = self.summaries
         for place in places:
             self.ledger.put(place, without_body(self.ledger.messages[place]))
@@ -380,7 +367,7 @@ class Shrinking:
         return sum(self.ledger.messages[place] != self._original.messages[place] for place in places)
 
     def compaction(self, strategy: Strategy) -> Compaction:
-        """Return what became of the messages."""
+        """Return the result."""
         ledger, messages = self.ledger, self._original.messages
         sent = ledger.sent
         return Compaction(
@@ -404,13 +391,13 @@ class Shrinking:
 def compressed(
     ledger: CountedMessages, results: ToolResults, place: int, *, position: int, age_rounds: int
 ) -> Message | None:
-    """Return the tool result in a place compressed, or None if that does not make it cost less."""
+    """Return the compressed tool result in a place, or None if that does not cost less."""
     shorter = results.smaller(position, ledger.messages[place], age_rounds=age_rounds)
     return shorter if shorter and any(one.cost(shorter) < one.costs[place] for one in ledger.measures) else None
 
 
 def drop_pointers(ledger: CountedMessages, place: int) -> None:
-    """Drop the oldest pointers of the summary in a place, as few as it takes, all where none will do."""
+    """Drop the oldest pointers of the summary in a place, as few as meet the limits; all if that is not enough."""
     summary = ledger.messages[place]
     heading, pointers, body = _read(summary.text)
     for count in range(1, len(pointers) + 1):
@@ -430,25 +417,21 @@ def fold_rounds(
 ) -> Compaction:
     """Return a conversation with one summary message in place of all answered rounds but the newest.
 
-    System and user messages, answers to the user, and rounds with a call that has no result yet stay; so does what no
-    provider would accept. An earlier summary is taken up into the new one. Nothing to fold: the same messages in a new
-    list.
+    System and user messages, answers to the user, and rounds with a call that has no result yet stay; so do messages
+    that no provider would accept. An earlier summary is merged into the new one. With nothing to fold, you get the same
+    messages in a new list. Source: specification 002-14, 002-20, 002-25, 002-28.
 
     Args:
         messages: the conversation.
         keep: newest answered rounds that stay, at least 0.
         summarizer: writes more than the placeholder. Source: specification 002-21.
-        working_memory: the ``WorkingMemory`` of the thread, or the ids that it holds: only these pointers stay. None:
-            those in results that are marked as compressed.
-        locale: language of the placeholder, ``zh`` or ``en``; defaults to that of the first user message. Source:
-            specification 002-20; English is ours.
-        token_counter: counts what a summarizer is given to read; None: ``TokenEstimator()``.
+        working_memory: of the thread, or the ids in it: only these pointers stay. None: those in compressed results.
+        locale: ``zh`` or ``en``; None: as the first user message. Source: specification 002-20; English is ours.
+        token_counter: counts tokens, also of the summarizer's input; None: ``TokenEstimator()``.
 
     Raises:
-        ConfigError: ``keep`` is negative, or the language unknown.
+        ConfigError: ``keep`` is negative, or the language is unknown.
         TypeError: an argument has the wrong type.
-
-    Source: specification 002-14, 002-20, 002-25, 002-28.
 
     >>> from gatekeeper_core.messages import ToolCall
     >>> ask = Message("assistant", "", tool_calls=(ToolCall("a", "now", "{}"),))

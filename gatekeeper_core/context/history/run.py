@@ -5,10 +5,10 @@
     run over its room? ──> 1 compress its results, oldest first ──> 2 fold its oldest answered rounds
                              each until a share of the room is reached; a line of each call stays
     over it without the past? ──> 3 cut the results of the newest rounds, then fold all rounds but the last
-    cheaper by now?    ──> compress the results of all its old rounds, or leave their pointers alone; see ``RunBill``
+    cheaper by now?    ──> compress the results of all its old rounds, or keep only their pointers; see ``RunBill``
 
-The run is gone through from its beginning, message by message, as it grew. So each step of a run, also one that another
-process resumes, folds the same rounds, and the beginning of the prompt changes only where a further round is folded.
+The run is replayed from its beginning, message by message. So each step, even in another process that resumes the run,
+folds the same rounds, and the beginning of the prompt changes only when a further round is folded.
 """
 
 from __future__ import annotations
@@ -47,17 +47,13 @@ if TYPE_CHECKING:
 _COMPRESSED, _POINTERS = 0, 1  # the forms of an offer
 
 _NEWEST_SHARE = 0.5
-"""Share of the room that the newest rounds of a long run may use; beyond it all but the last are folded.
-
-Source: ours, ``python -m benchmarks.agent_runs``: coding runs at 4,000 tokens cost 0.68 of everything, not 0.84, and
-the prompt holds 96.5 % of the values that the next call uses, not 96.3.
-"""
+"""Share of the room that the newest rounds of a long run may use; above it all but the last are folded. Source: ours,
+``python -m benchmarks.agent_runs``: coding runs at 4,000 tokens cost 0.68 of everything, not 0.84, and the prompt holds
+96.5 % of the values that the next call uses, not 96.3."""
 
 _LOG_SHARE, _CALLS_SHARE = 0.2, 0.1
-"""Shares of the room that the log of folded calls may take, and the lines of calls in it.
-
-Source: ours, recorded runs of agents; each chosen on one half of the coding runs and confirmed on the other.
-"""
+"""Shares of the room for the log of folded calls, and for the lines of calls in it. Source: ours, recorded runs of
+agents; each chosen on one half of the coding runs and confirmed on the other."""
 
 
 @with_suggestions()
@@ -66,12 +62,12 @@ class RunConfig:
     """Settings for compacting a run when a request exceeds its limit.
 
     Attributes:
-        keep_recent_rounds: newest answered rounds that are not compressed to save money, nor folded as long as the past
-            or their results can give way; the last one stays, >= 0. Source: specification 002-22.
+        keep_recent_rounds: newest answered rounds, >= 0, neither compressed to save money nor folded while the past or
+            their results can shrink, unless they use over half the room; the last stays. Source: specification 002-22.
         low_water: target share of the room, 0..1. Source: specification 002-32.
         compress_result: shortens the text of a tool message, as ``ToolResultCompressor`` does; None turns this off. It
-            is called for the same messages at each step: it must give the same text, and should remember it. With a
-            ``working_memory`` only the pointers stay that it holds.
+            is called for the same messages at each step, so it must return the same text, and should cache it. If it
+            has a ``working_memory``, only pointers in that memory stay.
     """
 
     keep_recent_rounds: int = 3
@@ -86,7 +82,7 @@ class RunConfig:
 
     @property
     def memory(self) -> Container[str] | None:
-        """The ids of the thread's working memory, that of the compressor."""
+        """The pointer ids in the working memory of the compressor, which is the thread's."""
         memory = getattr(self.compress_result, "working_memory", None)
         return memory if isinstance(memory, Container) else None
 
@@ -96,11 +92,11 @@ class ShrunkRun(NamedTuple):
 
     Attributes:
         folded: positions that the summary replaces, ascending; it is at the first of them.
-        replaced: position and new message for what changed: the summary, and compressed results.
+        replaced: position and new message of the summary and of shortened results.
         tokens: current cost of the run.
         peak_tokens: highest cost at any of its steps.
-        stable: position of the last message before those that gave way to save money since the step before: a cache
-            mark there finds what it left. None: there is no such message, or no prices.
+        stable: position of the last message before those shortened to save money since the previous step: a cache mark
+            there hits what that step left. None: no such message, or no prices.
     """
 
     folded: tuple[int, ...]
@@ -124,15 +120,14 @@ def shrink_run(
     before_tokens: int = 0,
     kept: LruCache[str, Any] | None = None,
 ) -> ShrunkRun:
-    """Return what is sent of a run of a conversation, so that it keeps to its room where that can be done.
+    """Return the part of a run that is sent, within its room if possible; all of it without a ``config``.
 
-    Without a ``config`` it is sent as it is.
     ``positions`` are those of the run, without the user's question; ``room`` is in tokens and may be negative. Rounds
-    give way so that ``past_tokens`` of past turns fit beside them; results are cut only where the run alone is over it.
-    ``tokens_at`` gives the cost of the message at a position; ``request`` has the question, the language and whether
-    results are cut. With ``prices`` results are also compressed where that is cheaper; then ``before_tokens``, what
-    precedes the run, must be the same at each of its steps. What ``compress_result`` raises passes. ``kept`` holds
-    the run of the step before, which then goes on; without it the run is read from its first message.
+    shrink so that ``past_tokens`` of past turns fit beside them; results are cut only if the run alone is over the
+    room. ``tokens_at`` returns the cost of the message at a position; ``request`` has the question, the language and
+    whether results are cut. With ``prices``, results are also compressed if that is cheaper; then ``before_tokens``,
+    what precedes the run, must be the same at each of its steps. Errors of ``compress_result`` propagate. ``kept``
+    holds the run of the previous step, to continue it; without it the run is read from its first message.
     """
     run_tokens = sum(map(tokens_at, positions))
     may_save = config is not None and config.compress_result is not None and prices is not None
@@ -143,12 +138,12 @@ def shrink_run(
     call = (request.query, request.locale, request.cut_results)
     key = (positions.start, room, past_tokens, before_tokens, prices, config, call)
     kept = LruCache(max_entries=1) if kept is None else kept
-    key_before, growing = kept.pop("run") or ((), None)  # which is lost where the compressor raises
+    key_before, growing = kept.pop("run") or ((), None)  # lost if the compressor raises
     if growing is None or key_before != key or not growing.is_beginning_of(run, rounds):
         ledger = CountedMessages((), token_counter=token_counter, max_tokens=room - past_tokens)
         bill = RunBill(prices, before_tokens) if may_save and prices else None
         growing = _GrowingRun(positions.start, ledger, bill, config, request, room)
-    if config.compress_result:  # pointers of the whole window are live, also those behind a result
+    if config.compress_result:  # pointers of the whole window are live, even after a result
         growing.results = ToolResults(messages, config.compress_result, query=request.query or "")
     ended = {one.positions[-1]: one for one in rounds}
     for place in range(len(growing.run), len(run)):
@@ -158,16 +153,16 @@ def shrink_run(
 
 
 class RunBill:
-    """The input bill of a run, call by call, ours beside that of everything sent; the cache stays warm.
+    """The input bill of a run, call by call, next to that of sending everything; the cache stays warm.
 
-    Prompts are in tokens, with what precedes the run; money is in dollars.
+    Prompts are in tokens, including what precedes the run; money is in dollars.
 
     Args:
         prices: of the model.
         before_tokens: what precedes the run; the cache holds it when the run begins.
 
     Attributes:
-        smallest: the smallest prompt that is cached; 0 where none is.
+        smallest: the smallest prompt that is cached; 0 if none is.
     """
 
     def __init__(self, prices: ModelPrices, before_tokens: int) -> None:
@@ -178,7 +173,7 @@ class RunBill:
         self._changed = False
 
     def begin_call(self, everything_tokens: int) -> None:
-        """Begin a call whose prompt would have so many tokens with everything."""
+        """Begin a call whose prompt would have ``everything_tokens`` if nothing were shortened."""
         self.everything += self._cost(everything_tokens, self._full_tokens)
         self._full_tokens = everything_tokens
 
@@ -186,11 +181,11 @@ class RunBill:
         """Return whether a smaller prompt pays, by rent or buy.
 
         Args:
-            tokens: the prompt of the call that has begun, as it is.
-            smaller: the prompt that it could be.
-            same: tokens at its beginning that are those of the call before.
-            smaller_same: the same of the smaller prompt.
-            carried: tokens that it would have spared the calls before.
+            tokens: the prompt of this call.
+            smaller: the smaller prompt that it could be.
+            same: leading tokens that are unchanged since the previous call.
+            smaller_same: the same for the smaller prompt.
+            carried: tokens that the smaller prompt would have saved in earlier calls.
 
         Source: Karlin et al. 1988, "Competitive snoopy caching": buy when the rent paid so far reaches the price.
         """
@@ -202,8 +197,7 @@ class RunBill:
     def allows(self, smaller: int, *, smaller_same: int) -> bool:
         """Return whether a smaller prompt keeps the bill within the promise, now and at each later call.
 
-        Each later call costs at most what it costs with everything: the prompt is large enough to be cached again, and
-        what it saves is at least what is lost where hits are rounded to whole steps.
+        No later call costs more than with everything: the prompt is cacheable, and saves what rounded hits may lose.
         """
         prices, gain = self._prices, self._full_tokens - smaller
         rounding = abs(prices.cache_write - prices.cache_read) * (prices.step_tokens - 1)
@@ -212,7 +206,7 @@ class RunBill:
         return self.paid + self._cost(smaller, smaller_same) <= MOST * self.everything
 
     def end_call(self, tokens: int, *, same: int) -> None:
-        """Pay for the call: so many tokens, ``same`` of which, at the beginning, are those of the call before."""
+        """Pay for the call: ``tokens``, the first ``same`` of which are unchanged since the previous call."""
         self.paid += self._cost(tokens, same)
         self._cached = tokens
         self._changed = self._changed or tokens < self._full_tokens
@@ -223,22 +217,20 @@ class RunBill:
 
 
 class _GrowingRun:
-    """A run that gives way as it grows: over its room, and with a bill also where that is cheaper.
+    """A run that shrinks as it grows: when over its room, and with a bill also when that is cheaper.
 
     Args:
         start: position of its first message.
-        ledger: counts its messages; empty yet.
-        bill: None: it gives way for lack of room alone.
-        config: the settings.
-        request: as for :func:`shrink_run`.
-        most: tokens that it may take when the past has given way.
+        ledger: counts its messages; still empty.
+        bill: None: the run shrinks only for lack of room.
+        config, request: as for :func:`shrink_run`.
+        most: tokens that it may use once the past is dropped.
 
     Attributes:
-        run: the messages so far, as they were.
-        results: compresses results of the conversation as it is now, if anything does.
+        run: the original messages so far.
+        results: compresses results of the current conversation; None without a compressor.
         folded: the places of the folded rounds, the first of which holds the summary.
-        stable: how many places at the beginning could save nothing more after the call before the last one: nothing
-            gave way there to save money.
+        stable: number of leading places with nothing left to save after the call before the last one.
     """
 
     def __init__(
@@ -269,19 +261,19 @@ class _GrowingRun:
         self._compressed_rounds = self._folded_rounds = 0
         self._unwritten: list[int] = []
         self._offers: dict[int, tuple[tuple[Message, int], ...]] = {}  # the forms that a result may take, by place
-        self._done = 0  # rounds that save nothing any more
+        self._done = 0  # rounds that can save nothing more
         self._settled = self._settled_before = 0
-        self._sent: list[Message] = []  # at the call before, by place
+        self._sent: list[Message] = []  # at the previous call, by place
         self.folded: list[int] = []
         self.stable = 0
 
     def is_beginning_of(self, run: Sequence[Message], rounds: Sequence[Round]) -> bool:
-        """Return whether these messages are the first of a run, and its answered rounds among them the same."""
+        """Return whether the run so far is the beginning of these messages, with the same answered rounds."""
         count = len(self.run)
         return [*run[:count]] == self.run and [one for one in rounds if one.positions[-1] < count] == self._rounds
 
     def add(self, message: Message, tokens: int, ended: Round | None) -> None:
-        """Add a message, and let rounds give way; ``ended`` is the round that it answers."""
+        """Add a message, and shrink the run if needed; ``ended`` is the round that the message completes."""
         self.run.append(message)
         self._ledger.add(message, tokens)
         self._live.add(message)
@@ -295,7 +287,7 @@ class _GrowingRun:
         self._peak = max(self._peak, self._ledger.tokens)
 
     def shrunk(self) -> ShrunkRun:
-        """Return what is sent of the run."""
+        """Return the part of the run that is sent."""
         start, gone = self._start, self._ledger.gone
         replaced = tuple(
             (start + place, message)
@@ -307,14 +299,11 @@ class _GrowingRun:
         return ShrunkRun(folded, replaced, self._ledger.tokens, self._peak, stable)
 
     def give_way(self) -> None:
-        """Compress results, then fold rounds, the oldest first, until the run is within a share of its room.
-
-        With a bill all old results become their pointers before: the prompt changes anyway.
-        """
+        """Compress results, then fold rounds, the oldest first, until the run is within a share of its room."""
         ledger, rounds, share = self._ledger, self._rounds, self._low_water
         if self._bill:
             self._ask()
-            self._take(_POINTERS)
+            self._take(_POINTERS)  # of all old results: the prompt changes anyway
         while self.results and self._compressed_rounds < len(rounds) and ledger.is_over(share):
             for place in rounds[self._compressed_rounds].positions[1:]:
                 if shorter := self._shorter(place, self._compressed_rounds):
@@ -332,10 +321,9 @@ class _GrowingRun:
             self._cut()
 
     def _cut(self) -> None:
-        """Cut results to some lines each, fold all rounds but the last, drop pointers and log, then results.
+        """Cut results to a few lines, fold all rounds but the last, drop pointers and log, then cut results further.
 
-        Each only where the run is still over what it may take without the past, the oldest first; without
-        ``cut_results`` drop pointers and log alone.
+        Oldest first, until the run fits without the past; without ``cut_results``, only pointers and log are dropped.
         """
         ledger, measure = self._ledger, self._ledger.measures[-1]
         room, measure.limit = measure.limit, self._most
@@ -358,7 +346,7 @@ class _GrowingRun:
         self._ledger.cut(results, locale=self._locale, floors=floors)
 
     def _fold(self) -> None:
-        """Fold one more round; until the summary is written it counts as much as a full log."""
+        """Fold the next round; until the summary is written, it counts as a full log."""
         ledger, one = self._ledger, self._rounds[self._folded_rounds]
         self._log.add([ledger.messages[one.positions[0]]])
         ledger.drop(one.all_positions)
@@ -368,7 +356,7 @@ class _GrowingRun:
         ledger.measures[-1].put(self.folded[0], max(0, round(_LOG_SHARE * self._most)))
 
     def _write(self) -> None:
-        """Write the summary: pointers in what was sent, the log of calls, and identifiers that are still alive."""
+        """Write the summary: pointers of the folded messages, the log of calls, and identifiers that are still live."""
         ledger = self._ledger
         if self._unwritten:
             places = dict.fromkeys((self.folded[0], *self._unwritten))
@@ -379,11 +367,7 @@ class _GrowingRun:
             self._unwritten = []
 
     def call(self, bill: RunBill) -> None:
-        """Let the model be called after these rounds: compress where that pays.
-
-        A result is compressed as soon as that pays. Where the promise does not allow it, its pointers alone stay: that
-        makes the smaller prompt that has to be written.
-        """
+        """Account for a model call after these rounds, and compress results as soon as that pays."""
         ledger, costs = self._ledger, self._ledger.measures[-1].costs
         self.stable = self._settled_before
         bill.begin_call(bill.before + self._full_tokens)
@@ -394,7 +378,7 @@ class _GrowingRun:
         while gains := self._gains(_COMPRESSED):
             newest = max(gains)
             is_known = self._rounds[newest].positions[1] in self._offers
-            least = 0 if is_known else bill.smallest  # the best that may come
+            least = 0 if is_known else bill.smallest  # the best possible
             sizes = [max(least, tokens - sum(self._gains(form).values())) for form in (_COMPRESSED, _POINTERS)]
             carried = sum(gain * (self._old - 1 - number) for number, gain in gains.items())
             settled = min(same, tokens - sum(costs[self._settled :]))
@@ -403,7 +387,7 @@ class _GrowingRun:
             if not forms:
                 break
             if is_known:
-                self._take(forms[0])
+                self._take(forms[0])  # pointers alone if the promise allows only the smaller prompt
                 same = settled
             else:
                 self._ask()
@@ -412,11 +396,11 @@ class _GrowingRun:
 
     @property
     def _old(self) -> int:
-        """How many rounds are old by now: their results may give way to save money."""
+        """The number of old rounds, whose results may shrink to save money."""
         return max(0, len(self._rounds) - self._keep)
 
     def _gains(self, form: int) -> dict[int, int]:
-        """Return how many tokens old rounds save in a form, by number; at best, before the compressor was asked."""
+        """Return how many tokens each old round saves in a form; its maximum until the compressor was asked."""
         costs = self._ledger.measures[-1].costs
 
         def gain(place: int) -> int:
@@ -426,7 +410,7 @@ class _GrowingRun:
         return {number: tokens for number, tokens in gains.items() if tokens}
 
     def _ask(self) -> None:
-        """Ask the compressor for the old results; what no pointer leads back to stays."""
+        """Ask the compressor for the old results; a result without a valid pointer to it stays whole."""
         for number in self._gains(_COMPRESSED):
             for place in self._rounds[number].positions[1:]:
                 if place not in self._offers:
@@ -439,14 +423,14 @@ class _GrowingRun:
         self._settle()
 
     def _shorter(self, place: int, number: int) -> Message | None:
-        """Return the result in a place, of a round, compressed; None if that does not make it cost less."""
+        """Return the compressed result in a place, of a round; None if that does not cost less."""
         if self.results is None:
             return None
         age = len(self._rounds) - 1 - number
         return compressed(self._ledger, self.results, place, position=self._start + place, age_rounds=age)
 
     def _settle(self) -> None:
-        """Leave out the oldest rounds that save nothing any more."""
+        """Skip the oldest rounds that can save nothing more."""
         first = min(self._gains(_COMPRESSED), default=self._old)
         if first > self._done:
             self._done, self._settled = first, self._rounds[first - 1].positions[-1] + 1

@@ -1,4 +1,4 @@
-"""Selection of the messages that the model gets to read, as positions in the caller's list.
+"""Selection of the messages to send, as positions in the caller's list.
 
 ::
 
@@ -6,11 +6,10 @@
                                           past turns ──sync──> gatekeeper
     query ──explain──> turns by value, cuts ──floor, limit──> HistoryView(kept positions, replaced, status, reason)
 
-The head (system messages before the first user message), pinned messages and the current turn are always sent; of the
-past, turns that fit in what the budget leaves. The caller's own objects never change.
-
-The past is chosen with the room at the beginning of the current turn, before the model called its first tool, and
-only shrinks while that turn grows. So every step of a run makes the same choice, even if another process resumes it.
+The head (system messages before the first user message), pinned messages and the current turn are always sent, with the
+past turns that fit in the rest of the budget. The caller's own objects never change. The past is chosen for the room at
+the beginning of the current turn, before its first tool call, and only shrinks while that turn grows. So every step of
+a run makes the same choice, even if another process resumes it.
 """
 
 from __future__ import annotations
@@ -49,14 +48,12 @@ if TYPE_CHECKING:
     from gatekeeper_core.native.reading import NativeMessages
 
 _INSTRUCTIONS_PART = 4
-"""Instructions may cost one part in so many of what is left for the history. Source: ours.
-
-The task of an agent that writes its observations as the user may cost all of it: nothing else says what to do.
-"""
+"""Divisor of the room for the past that instructions may use. Source: ours. The task of an agent that writes its
+observations as the user may use all of it: nothing else states the goal."""
 
 
 _RECALLED_PART = 5
-"""Part of the room for turns that are recalled beside digests, as 1 / so much. Source: ours."""
+"""Divisor of the room that turns recalled beside digests may use. Source: ours."""
 
 
 @with_suggestions()
@@ -83,19 +80,17 @@ def select_history(
         token_budget: token limit of the request; defaults to that of ``config``, as do the next three.
         strategy: ``gate``, ``fill``, ``cache`` or ``window``; see ``HistoryConfig``.
         coverage: share of what the answer needs to send, 0..1.
-        keep_newest: newest turns to send in full, whatever the question says.
-        pinned: messages that are always sent: their positions, ids, or a function of one message. A message of the
-            assistant or of a tool keeps its whole turn, where it fits.
-        exclude: messages that are never sent, given likewise; a past turn with such a message is dropped.
+        keep_newest: newest turns to send in full, regardless of the question.
+        pinned: messages that are always sent: their positions, ids, or a function of one message. An assistant or tool
+            message keeps its whole turn, if it fits.
+        exclude: messages that are never sent, given the same way; a past turn with such a message is dropped.
         config: the settings; only adapters use ``shadow``, ``max_threads`` and ``gatekeeper``.
-        gatekeeper: the index of this conversation; it is updated to the past turns, so the next call indexes the new
-            ones only. None: a new one.
-        query: the question; defaults to the user text of the last turn. Otherwise the last turn is the current one if
-            it contains this text; if not, all turns are past. Blank: all turns are past, and there is no question.
+        gatekeeper: index of this conversation, kept up to date: the next call indexes only new turns. None: a new one.
+        query: the question; defaults to the user text of the last turn. The last turn is the current one if it contains
+            this text; otherwise, or if blank (no question), all turns are past.
         fixed_tokens: tokens that you send in addition, at least 0.
         state: ``state`` of the previous view, at first ``ThreadState()``. With it a run chooses its past once, and the
-            bill is estimated; ``state.at(seconds)`` sets the time, so that a cache can be cold. None means the first
-            call.
+            bill is estimated; ``state.at(seconds)`` sets the time, to detect a cold cache. None: the first call.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -111,10 +106,10 @@ def select_history(
         config, token_budget=token_budget, strategy=strategy, coverage=coverage, keep_newest=keep_newest
     )
     gatekeeper = ContextGatekeeper() if gatekeeper is None else gatekeeper
-    given: object = messages
-    if isinstance(given, (str, bytes)) or not isinstance(given, Sequence):
+    value: object = messages
+    if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
         expected = "a list of messages or dicts, [] for a new conversation"
-        raise TypeError(f"messages must be {expected}, got {type(given).__name__}")
+        raise TypeError(f"messages must be {expected}, got {type(value).__name__}")
     check_type("gatekeeper", gatekeeper, ContextGatekeeper)
     check_type("state", state, ThreadState, None)
     check_tokens("fixed_tokens", fixed_tokens)
@@ -124,7 +119,7 @@ def select_history(
         places.append(positions_of(messages, pins))
     native, ours = None, cast("Sequence[Message]", messages)
     if messages and isinstance(messages[0], Mapping):
-        from gatekeeper_core.native.reading import read_native  # here, because builder and adapters have our messages
+        from gatekeeper_core.native.reading import read_native  # here: builder and adapters pass our messages
 
         native = read_native(cast("Sequence[Mapping[str, Any]]", messages))
         ours = native.messages
@@ -136,10 +131,7 @@ def select_history(
 
 
 def native_view(native: NativeMessages, view: HistoryView) -> HistoryView:
-    """Return the view of our messages as one of the list in a provider's format that they were read from.
-
-    The state for the next call stays one of our messages.
-    """
+    """Return the view of our messages as one of the provider-format list they came from, except its ``state``."""
     sent = native.sent(frozenset(view.kept), dict(view.replaced))
     places, folded, pinned, bill = range(len(native.items)), frozenset(view.folded), frozenset(view.pinned), view.bill
     if bill and bill.body_end is not None:
@@ -148,7 +140,7 @@ def native_view(native: NativeMessages, view: HistoryView) -> HistoryView:
         bill=bill,
         sizes=view.sizes._replace(message_count=len(native.items)),
         kept=tuple(sent),
-        replaced=tuple((at, item) for at, item in sent.items() if item is not native.items[at]),
+        replaced=tuple((at, item) for at, item in sent.items() if item != native.items[at]),
         folded=tuple(at for at in places if folded and folded.issuperset(native.of_item(at))),
         pinned=tuple(at for at in places if pinned and not pinned.isdisjoint(native.of_item(at))),
     )
@@ -165,8 +157,7 @@ def select_past(
 ) -> HistoryView:
     """Return the view of a conversation from :func:`read_history`; the rest as for :func:`select_history`.
 
-    ``request`` gives what is sent beside the messages; its question and positions are in ``history`` already.
-    ``opening`` is the framework's object that opened the current turn.
+    ``opening``: the framework's object that opened the current turn. ``history`` already has question and positions.
     """
     with stage(PAST) as seen:
         has_observed = has_observations([*history.past, *filter(None, [history.current])])
@@ -179,7 +170,7 @@ def select_past(
         previous = before if state.is_same_run(history, opening) else None
         rest = (gatekeeper, config, request, config.prices or request.prices or UNKNOWN if has_account else None)
         costs = Costs(history, *rest)
-        # In its first run an agent shows only when it calls a tool; then the task stays if the step before sent it.
+        # In an agent's first run the past has no tool calls yet; then the task stays if the previous step sent it.
         has_task = in_an_agent or bool(previous and any(turn.start in previous.kept for turn in history.past[:1]))
         pinned = _with_instructions(costs, has_task=has_task, has_observed=has_observed)
         if pinned is not history:
@@ -197,7 +188,7 @@ def select_past(
             costs.set_past(gatekeeper.turn_tokens)
             past = digest_past(costs, gatekeeper) if in_an_agent else None
             if account and past:
-                account.policy.is_thrifty = True  # turns that give way end the body that the provider has cached
+                account.policy.is_thrifty = True  # digests end the body that the provider has cached
             chosen = chosen or choose_past(
                 history,
                 gatekeeper,
@@ -220,12 +211,12 @@ def select_past(
             newest = newest_turns(costs.past, budget_tokens=costs.room_at_start)[::-1]
             chosen = chosen or HistoryView("fallback", "", newest)
             *_, (frame, line) = walk_tb(error.__traceback__)
-            # Without the message of the error, which may hold text of the conversation.
+            # Without the error's message, which may contain text of the conversation.
             reason = f"{type(error).__name__} at {basename(frame.f_code.co_filename)}:{line}"
             chosen = chosen._replace(status="fallback", reason=reason, selection=None)
         failed = {*range(before.turn_count + 1)}.difference(before.turns) if before else ()
         chosen = chosen._replace(turns=without_loose_questions(chosen.turns, history, failed=failed))
-        earlier = previous if chosen.reason != DIGESTS else None  # digests may have become more since
+        earlier = previous if chosen.reason != DIGESTS else None  # there may be more digests now
         view = costs.view(chosen, chosen_tokens=earlier.sizes.chosen_tokens if earlier else None)
         if account:
             view = account.billed(view, previous)
@@ -237,7 +228,7 @@ def select_past(
 
 
 def _with_instructions(costs: Costs, *, has_task: bool, has_observed: bool) -> History:
-    """Return a conversation with its instructions as pins, as far as they fit in their part of the room."""
+    """Return a conversation with its instructions pinned, as far as they fit in their part of the room."""
     history, config = costs.history, costs.config
     strategies = ("gate", "fill", "cache") if has_task else ("gate", "fill")
     if not config.pin_instructions or config.strategy not in strategies:

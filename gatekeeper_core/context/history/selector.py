@@ -1,6 +1,6 @@
 """One selector for the histories of many threads, in the message class of any framework.
 
-Adapters translate the messages; the selector keeps the state between calls, notices when a run goes on, and reports.
+Adapters translate the messages; the selector keeps state between calls, detects that a run continues, and reports.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter, 
 Item = TypeVar("Item")
 
 POLICY_KIND = "prompt_policy"
-"""The kind of the record that holds what the policy remembers of a thread."""
+"""The kind of the record that stores a thread's policy state."""
 
 _ALARMING = ("over_budget", "fallback")
-"""Statuses whose records are warnings."""
+"""Statuses that are logged as warnings."""
 
 _COMPARED_QUESTIONS = 20
-"""Questions of a thread before strategies are compared. Source: ours; fewer say little about the next ones."""
+"""Questions of a thread before strategies are compared. Source: ours; fewer predict little."""
 
 _NAMELESS = 16
-"""Conversations without a name that may open alike and go on side by side. Source: ours."""
+"""Unnamed conversations with the same opening that may run in parallel. Source: ours."""
 
 _SETTINGS = "_read _write config _count _budget_setting _clock _states _encoder _pinned _exclude"
 """The attributes that a copy keeps."""
@@ -67,10 +67,10 @@ class ThreadEntry:
         messages: the messages of the last call.
         gatekeeper: the index over the past turns, None before the first selection.
         last: the state after the last call.
-        before: the state before it, for a view that was not sent.
-        inputs: what the last view depends on beside the messages: question, pinned positions, budget.
+        before: the state before it, restored if its view was not sent.
+        inputs: what the last view depends on besides the messages: request, pins, budget.
         prices: of the model that was called last.
-        reported: events that are reported once for a thread.
+        reported: events already reported, of those reported once per thread.
     """
 
     def __init__(self) -> None:
@@ -83,36 +83,35 @@ class ThreadEntry:
         self.reported: set[Event] = set()
 
     def is_beginning_of(self, messages: tuple[Message, ...]) -> bool:
-        """Return whether the messages of the last call are the first of these."""
+        """Return whether these messages begin with those of the last call."""
         return bool(self.messages) and messages[: len(self.messages)] == self.messages
 
 
 class ThreadSelector(Generic[Item]):
     """A selector for the messages of a framework, with an index and a state per thread.
 
-    Safe to use from several threads; calls of one conversation wait for each other. After a fork the child process has
-    the settings only, as a copy does.
+    Thread-safe; calls of one conversation wait for each other. A forked child has only the settings, like a copy.
 
     Args:
         read: translates one message of the framework.
-        write: returns a message of the framework to send in place of another, from the original and its new form. Id,
-            name and other marks stay where the role is the same. None: every message is sent unchanged.
+        write: returns the framework message to send, from the original and its new form. It should keep id, name and
+            other marks if the role is the same. None: every message is sent unchanged.
         config: the settings.
         token_counter: counts a text; None: ``TokenEstimator()``. Each text is counted once.
-        budget_setting: the caller's name for the budget; a warning names it, once, if the budget has no room for any
-            turn, or is a guess because the model's window is unknown. None: no warning.
-        clock: returns the time in seconds, to tell whether a provider's cache is cold.
-        states: stores the policy's state of named threads, so that another process goes on with the same prompt. If it
-            fails, a warning is logged. None, or then: the state stays in this object.
-        embedder: returns vectors of texts, to find turns that share no word with the question; several selectors may
-            share a ``TextEncoder``. A long new history is embedded over several calls, the newest turns first. Where
-            vectors are missing, words decide.
+        budget_setting: the caller's name for the budget, for a one-time warning if the budget has no room for any turn,
+            or is a guess because the model's window is unknown. None: no warning.
+        clock: returns the time in seconds, to detect that a provider's cache is cold.
+        states: stores the policy state of named threads, so that another process continues with the same prompt. If it
+            fails, a warning is logged and, as with None, the state stays in this object.
+        embedder: returns vectors of texts, to find turns that share no word with the question; selectors may share a
+            ``TextEncoder``. A long new history is embedded over several calls, newest first. Without vectors, words
+            decide.
         pinned: messages that are always sent; see ``select_history``. A position beyond the end of a list is ignored.
-        exclude: messages that are never sent, likewise.
+        exclude: messages that are never sent, given the same way.
 
     Attributes:
-        config: the settings; without ``write`` nothing is cut and no run is made smaller.
-        last_view: the latest view, whatever the thread; None before the first.
+        config: the settings; without ``write`` no message is cut and no run is compacted.
+        last_view: the latest view of any thread; None before the first.
 
     Raises:
         TypeError: an argument has the wrong type.
@@ -209,20 +208,20 @@ class ThreadSelector(Generic[Item]):
         stored: PolicyState | None = None,
         again: bool = False,
     ) -> HistoryView:
-        """Return which of the messages to send; see ``select_history``.
+        """Return the view with the messages to send; see ``select_history``.
 
         Args:
             items: the whole history, in the framework's own messages; read, never changed.
             request: the question, and what is sent beside the messages.
-            thread: names the conversation. None: the one of an earlier call whose messages are a beginning of these.
+            thread: name of the conversation. None: the unnamed one whose earlier messages these begin with.
             tenant: of the thread: threads of two tenants share nothing, even under the same name.
             config: other settings for this call; None: those of the selector, with the name of the thread.
-            stored: the policy's state from elsewhere: the thread goes on from it if it is newer.
-            again: whether the last view of the thread was not sent, and this one takes its place.
+            stored: policy state from elsewhere; the thread continues from it if it is newer.
+            again: whether the last view of the thread was not sent, and this one replaces it.
 
         Raises:
             ConfigError: a number is out of range.
-            Exception: whatever reading a message raises; and a failed selection, where ``on_error`` is ``raise``.
+            Exception: whatever ``read`` raises, or a failed selection if ``on_error`` is ``raise``.
         """
         request = request or HistoryRequest()
         with stage(HISTORY, thread=thread_name(thread)) as seen:
@@ -239,7 +238,7 @@ class ThreadSelector(Generic[Item]):
                     state.prices = config.prices or request.prices or UNKNOWN
                     can_recall = request.can_recall and self._write is not None
                     call = replace(request, prices=state.prices, notes=tuple(request.notes), can_recall=can_recall)
-                    if thread is None and not state.is_beginning_of(messages):  # another conversation had the place
+                    if thread is None and not state.is_beginning_of(messages):  # another conversation had the name
                         state.last = ThreadState()
                         state.reported.discard(LEFT_OUT)
                     with self._shared(thread, tenant, state):
@@ -249,7 +248,7 @@ class ThreadSelector(Generic[Item]):
                             state.last = state.last._replace(policy=stored)
                         view = self._view(state, items, messages, config, call)
                 except BaseException:
-                    # The state may be half updated: the next call starts from nothing.
+                    # The state may be half updated: the next call starts from scratch.
                     self._threads.discard(key, state)
                     raise
                 self._report_once(view, state, config, is_guess=not (config.token_budget or request.window_tokens))
@@ -261,9 +260,9 @@ class ThreadSelector(Generic[Item]):
     def report(
         self, usage: Usage, *, thread: Hashable = None, tenant: str = "default", items: Sequence[Item] = ()
     ) -> None:
-        """Correct the account of a thread by what the provider reports for its last call; ignore unknown threads.
+        """Correct a thread's account with the usage of its last call; unknown threads and shadow mode are ignored.
 
-        ``items`` name a thread that has no name, as in :meth:`view`.
+        ``items`` identify a thread without a name, as in :meth:`view`.
         """
         name = self.name_of(tuple(map(self._read, items)), tenant=tenant) if thread is None else thread
         state = self._threads.peek((tenant, name))
@@ -282,10 +281,7 @@ class ThreadSelector(Generic[Item]):
             )
 
     def name_of(self, messages: tuple[Message, ...], *, tenant: str = "default") -> Hashable:
-        """Return a name for a conversation without one: that of the last call whose messages these begin with.
-
-        So conversations that open alike share nothing.
-        """
+        """Return a name for an unnamed conversation: that of the one that these messages continue, or a new one."""
         opening = next((message.text for message in messages if message.role == "user"), None)
         free = None
         for number in range(_NAMELESS):
@@ -305,7 +301,7 @@ class ThreadSelector(Generic[Item]):
         return self.kept(items, self.view(items, request, **arguments))
 
     def kept(self, items: Sequence[Item], view: HistoryView) -> list[Item]:
-        """Return the messages of a view, in shadow mode all of them: the caller's own, but for what is replaced."""
+        """Return the messages of a view, in shadow mode all of them: the caller's own, except those replaced."""
         if self.config.shadow:
             return list(items)
         write, replaced = self._write, dict(view.replaced)
@@ -319,7 +315,6 @@ class ThreadSelector(Generic[Item]):
         config: HistoryConfig,
         request: HistoryRequest,
     ) -> HistoryView:
-        """Return the view for a question: the latest one if its inputs are the same."""
         check_tokens("fixed_tokens", request.fixed_tokens)
         pinned = tuple(at for at in positions_of(items, self._pinned) if at < len(items))
         exclude = positions_of(items, self._exclude)
@@ -328,7 +323,7 @@ class ThreadSelector(Generic[Item]):
         if last.view and last.history and last.history.messages == messages and state.inputs == inputs:
             return last.view
         history = read_history(messages, request, pinned=pinned, exclude=exclude)
-        if state.gatekeeper is None:  # each call brings its budget along
+        if state.gatekeeper is None:  # each call passes its own budget
             state.gatekeeper = ContextGatekeeper(
                 config=self.config.gatekeeper, token_counter=self._count, embedder=self._encoder
             )
@@ -341,15 +336,15 @@ class ThreadSelector(Generic[Item]):
             opening=items[history.current.start] if history.current else None,
         )
         state.before, state.last, state.inputs = last, view.state or last, inputs
-        if view.status == "fallback":  # the index may have half a turn
+        if view.status == "fallback":  # the index may contain half a turn
             state.gatekeeper = None
         return state.last.view or view
 
     @contextmanager
     def _shared(self, thread: Hashable, tenant: str, state: ThreadEntry) -> Iterator[None]:
-        """Load the policy's state before a call, and store it afterwards.
+        """Load the policy state before a call, and store it afterwards.
 
-        Of two workers that write at once one loses: what it sent is still valid, and the next call pays for it.
+        If two workers write at once, one loses: its prompt is still valid, and the next call pays for it.
         """
         name = thread_name(thread)
         if self._states is None or name is None:
@@ -374,7 +369,7 @@ class ThreadSelector(Generic[Item]):
             tell(STATE_LOST, error=type(error).__name__)
 
     def _report_once(self, view: HistoryView, state: ThreadEntry, config: HistoryConfig, *, is_guess: bool) -> None:
-        """Report what is reported once for a selector (a budget that is a guess or too small) or for a thread."""
+        """Report events that occur once per selector (the budget is a guess or too small) or once per thread."""
         setting, budget = self._budget_setting, view.budget_tokens
         if setting and is_guess and WINDOW_UNKNOWN not in self._warned:
             self._warned |= {WINDOW_UNKNOWN}

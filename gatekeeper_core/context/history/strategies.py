@@ -9,8 +9,8 @@
                                                  provider has cached stays while cheap
     window    the newest turns                   nothing                                 20
 
-Older turns with tool calls give way in a short form, whatever the strategy but ``window``; see ``digests``. Long
-messages of the turns that the question selects may be cut to the sentences that matter; those to keep are sent whole.
+Older turns with tool calls are digested under every strategy but ``window``; see ``digests``. Long messages of the
+turns that the question selects may be cut to the sentences that matter; turns to keep are sent whole.
 """
 
 from __future__ import annotations
@@ -35,28 +35,20 @@ Strategy = Literal["gate", "fill", "cache", "window"]
 OnError = Literal["fallback", "raise"]
 
 PASSTHROUGH_BELOW = 500
-"""Tokens of past turns from which on there is something to choose from: ``gate`` sends fewer whole.
-
+"""Tokens of past turns below which ``gate`` sends all of them: there is little to choose from.
 Source: ours, ``python -m benchmarks.histories``: below 500 tokens it costs 8 tokens a question and finds 0.8 % more of
-the needed turns; below 1,000 it costs 87, and six changes of topic in ten take an old turn along, not four.
-"""
+the needed turns; below 1,000 it costs 87, and six changes of topic in ten take an old turn along, not four."""
 
 PASSTHROUGH_BELOW_WITH_TOOLS = 6_000
-"""The same where the history holds tool calls.
-
-Source: ours, recorded runs with tools: up to 6,000 tokens a cut by price loses ids that the next call needs and breaks
-the provider's cache, and saves nothing.
-"""
+"""The same if the history has tool calls. Source: ours, recorded runs with tools: up to 6,000 tokens a cut by price
+loses ids that the next call needs and breaks the provider's cache, and saves nothing."""
 
 RECENT_TURNS = 3
-"""Newest turns to keep where the history holds tool calls and no message is sent in another form.
-
-Source: ours, recorded runs of agents: at 8,000 tokens the prompt holds 99.1 % of the values that the next action uses,
-not 95.9, at 1.02 of the price.
-"""
+"""Newest turns to keep if the history has tool calls and no message may change. Source: ours, recorded runs of agents:
+at 8,000 tokens the prompt holds 99.1 % of the values that the next action uses, not 95.9, at 1.02 of the price."""
 
 _WINDOW_TURNS = 20
-"""Most turns of a window. Source: specification 001-56."""
+"""Maximum turns of a window. Source: specification 001-56."""
 
 
 @with_suggestions()
@@ -67,23 +59,21 @@ class HistoryConfig:
     Attributes:
         strategy: ``gate`` sends what the question needs; ``fill`` sends everything that fits, and of a longer history
             the most needed turns until the budget is used; ``cache`` is ``gate`` counted in dollars: what the provider
-            has cached stays while it is cheap, for at most 1.02 times the price of everything; ``window`` sends the
-            newest turns.
+            has cached stays while cheap, at up to 1.02 times the price of everything; ``window``: the newest turns.
         coverage: share of what the answer needs to send, 0..1; defaults to that of ``gatekeeper``, 0.85. It is a mean
             over questions to an assistant; see ``docs/tuning.md``.
         token_budget: token limit of a request, >= 1; defaults to :func:`budget_for_window` of the model.
-        keep_newest: newest turns to send in full, whatever the question says, >= 0; the length of a ``window``.
+        keep_newest: newest turns to send in full, regardless of the question, >= 0; the length of a ``window``.
             Defaults to 0, for a window to 20; with tool calls in the history and ``run=None`` to ``RECENT_TURNS``.
             Source of the 0: specification, check 2: a new topic takes nothing of the old one along.
-        pin_instructions: whether ``gate`` and ``fill`` keep standing instructions of the user ("from now on", 以后都)
-            in a quarter of the room for the past, the newest first. Where the history holds tool calls, these and
-            ``cache`` keep the first user message in that quarter, too; where an agent writes its observations as the
-            user, wherever it fits.
+        pin_instructions: whether ``gate`` and ``fill`` keep standing instructions of the user ("from now on", 以后都),
+            newest first, in a quarter of the room for the past. With tool calls in the history, these and ``cache``
+            also keep the first user message there, or in all of the room if an agent writes observations as the user.
         passthrough_below: size of the past turns in tokens below which ``gate`` sends all of them if they fit, and
             ``cache`` does not cut them, >= 0. Defaults to 500, with tool calls in the history to 6,000.
         reserve_tokens: part of the budget to keep free for text that you add yourself, >= 0 and below the budget.
         prices: prices of the model; default to those of the called model if it has a row, else ``UNKNOWN``.
-        shadow: whether only to report: the request is sent as it would be without a selection.
+        shadow: whether to report only: the request is sent as it would be without a selection.
         on_error: ``fallback`` sends the newest turns that fit when the selection fails; ``raise`` raises the error.
         max_threads: threads whose index and last view stay in memory, >= 1; the least recently used is dropped and
             indexed again when it returns. Source: ours; about 4 KB a turn, so 50 MB with 50 turns each.
@@ -149,7 +139,7 @@ def with_options(config: HistoryConfig | None, **options: Any) -> HistoryConfig:
 
 
 def with_defaults(config: HistoryConfig, *, in_an_agent: bool) -> HistoryConfig:
-    """Return settings with numbers in place of None where they depend on the history."""
+    """Return settings with the defaults that depend on the history filled in."""
     newest = RECENT_TURNS if in_an_agent and config.run is None else 0
     below = PASSTHROUGH_BELOW_WITH_TOOLS if in_an_agent else PASSTHROUGH_BELOW
     if config.strategy == "window":
@@ -171,9 +161,7 @@ def check_reserve(reserve_tokens: int, budget_tokens: int, *, named: str = "Hist
 
 
 def budget_for_window(max_input_tokens: int | None) -> int:
-    """Return the token budget for a model that reads so many tokens: three quarters of them; 16,000 for None and 0.
-
-    Source: LlamaIndex's ratio of 0.75 for the same purpose; the 16,000 are ours.
+    """Return the budget for a context window: 0.75 of it; 16,000 for None and 0. Source: LlamaIndex; 16,000 is ours.
 
     Raises:
         TypeError: the number is not an int.
@@ -200,8 +188,8 @@ def choose_past(
 ) -> HistoryView:
     """Return a view with the turns to keep and the cuts of their messages; without a question the newest turns.
 
-    ``costs`` are the tokens of the past turns, which the gatekeeper has; ``room``, for all of them, may be negative.
-    The settings are those of :func:`with_defaults`. A turn around ``window_from`` is taken whole.
+    ``costs``: tokens of the past turns, which the gatekeeper must have; ``room``: for all of them, may be negative. The
+    settings come from :func:`with_defaults`. A turn around ``window_from`` is kept whole.
     """
     past, strategy, newest = history.past, config.strategy, config.keep_newest or 0
     if not past:
@@ -225,7 +213,7 @@ def choose_past(
         return HistoryView("nothing_fits", "no_room")
     pairs = enumerate(zip(gatekeeper.turn_tokens, costs, strict=True)) if history.pinned else ()
     pinned_tokens = {turn: tokens - cost for turn, (tokens, cost) in pairs}
-    # The margin is taken off already, and is taken off there; what is pinned of a turn is paid for.
+    # ``explain`` subtracts the margin again, so it is added here; pinned messages are already paid for.
     budget = budget_for(gatekeeper.token_counter, room + sum(pinned_tokens.values()))
     selection = gatekeeper.explain(
         history.query,
@@ -249,16 +237,16 @@ def choose_past(
 
 
 def has_tool_calls(messages: Iterable[Message]) -> bool:
-    """Return whether messages hold the result of a tool call; those of past turns, the same at each step of a run."""
+    """Return whether messages contain the result of a tool call."""
     return any(message.role == "tool" for message in messages)
 
 
 def without_loose_questions(turns: Sequence[int], history: History, *, failed: Collection[int] = ()) -> tuple[int, ...]:
-    """Return the turns to send, without unanswered questions that would end up before another turn than they did.
+    """Return the turns to send, without unanswered questions whose following turn is not sent.
 
-    So two user messages are adjacent only where they are in the conversation. An unanswered question comes behind the
-    turn that follows it: where the least valuable turns are dropped, it goes first. A question whose call ``failed`` is
-    dropped as well if it is asked again before any answer; media without text do not count as a question.
+    So two user messages are adjacent only if they are in the conversation. An unanswered question is ordered after the
+    turn that follows it, so it is dropped first. A question whose call ``failed`` is also dropped if it is asked again
+    before any answer; media without text do not count as a question.
 
     >>> from gatekeeper_core.messages import Message
     >>> past = [Turn((Message("user", text),), at, at + 1) for at, text in enumerate(("Port?", "Port?", "Bread?"))]
@@ -282,12 +270,9 @@ def _is_answered(turn: Turn) -> bool:
 
 
 def _is_asked_again(history: History, at: int, *, failed: bool) -> bool:
-    """Return whether the question of a turn is repeated before the next answer, or is the current question.
-
-    Unless its call ``failed``, only a question that this call asks elsewhere counts.
-    """
+    """Return whether a turn's question is repeated before the next answer, or is the current question."""
     question, current = history.past[at].messages[0], history.current
-    is_elsewhere = current is None and question.content == history.query
+    is_elsewhere = current is None and question.content == history.query  # the caller sends it separately
     if not question.text.strip() or not (failed or is_elsewhere):
         return False
     for later in (*history.past[at + 1 :], *filter(None, [current])):
@@ -299,7 +284,6 @@ def _is_asked_again(history: History, at: int, *, failed: bool) -> bool:
 
 
 def _each_with_room(turns: Iterable[int], costs: Sequence[int] | Mapping[int, int], room: int) -> tuple[int, ...]:
-    """Return the turns that still have room when their place in the order comes."""
     fitting = []
     for turn in turns:
         if costs[turn] <= room:
@@ -311,22 +295,20 @@ def _each_with_room(turns: Iterable[int], costs: Sequence[int] | Mapping[int, in
 def newest_turns(costs: Sequence[int], *, budget_tokens: int, start: int = 0) -> tuple[int, ...]:
     """Return the positions of the newest turns that fit together, oldest first.
 
-    A turn that is over the budget alone is passed over; from the newest other turn on the window has no hole and
-    ends before the first turn for which the rest of the budget is too small. So it is empty only when no turn fits.
-
-    ``costs`` are the tokens of each turn, oldest first; ``start`` is the oldest that may be taken.
-
-    Source: specification 001 (the last rounds within the budget); passing over is ours.
+    A turn that is over the budget alone is skipped; otherwise the window has no gap, and ends at the first turn that
+    does not fit in the rest of the budget: it is empty only if no turn fits. ``costs``: tokens of each turn, oldest
+    first; ``start``: the oldest to take. Source: specification 001 (the last rounds within the budget); skipping is
+    ours.
 
     >>> newest_turns([30, 10, 500, 40], budget_tokens=60)
     (1, 3)
     """
-    taken: list[int] = []
+    positions: list[int] = []
     remaining = budget_tokens
     for position in reversed(range(start, len(costs))):
         if remaining < costs[position] <= budget_tokens:
             break
         if costs[position] <= remaining:
-            taken.append(position)
+            positions.append(position)
             remaining -= costs[position]
-    return tuple(reversed(taken))
+    return tuple(reversed(positions))

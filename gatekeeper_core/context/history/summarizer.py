@@ -17,28 +17,25 @@ from gatekeeper_core.text import Locale
 from gatekeeper_core.tokens import TokenCounter
 
 MAX_MODEL_INPUT_TOKENS = 24_000
-"""Tokens that a summarizer reads at once. Source: ours; eight times what makes a running summary due."""
+"""Maximum tokens that a summarizer reads at once. Source: ours; eight times the trigger of a running summary."""
 
 
 class Summarizer(Protocol):
-    """A function that writes summaries, usually with a model.
-
-    A function of one argument fits as well: it gets the messages, the earlier summary as the first of them.
-    """
+    """A function that writes summaries, usually with a model; a ``PlainSummarizer`` of one argument works too."""
 
     def __call__(self, messages: Sequence[Message], previous: str | None, max_tokens: int, /) -> str:
-        """Return a summary of the messages and of what was summarised before.
+        """Return a summary of the messages and of the previous summary.
 
         Args:
             messages: what to summarise, oldest first.
-            previous: the summary of what came before them, or None.
-            max_tokens: what the text may cost.
+            previous: the summary of what came before the messages, or None.
+            max_tokens: token limit of the text.
         """
         ...
 
 
 PlainSummarizer = Callable[[Sequence[Message]], str]
-"""A summarizer of messages alone, an earlier summary first."""
+"""A summarizer that takes only messages, an earlier summary first."""
 
 
 class Answer(NamedTuple):
@@ -49,7 +46,7 @@ class Answer(NamedTuple):
 
 
 def check_summarizer(summarizer: object) -> None:
-    """Check that a summarizer, if there is one, can be called; one without a readable signature passes.
+    """Check that a summarizer, if any, can be called; one without a readable signature passes.
 
     Raises:
         TypeError: it is not callable, is async, or takes other arguments.
@@ -68,10 +65,7 @@ def check_summarizer(summarizer: object) -> None:
 
 
 def _arguments_of(summarizer: Callable[..., object]) -> Literal[0, 1, 3]:
-    """Return with how many arguments a summarizer is called, 0 if none fits.
-
-    Three where it needs or names them, or takes any number; a default in their place is a setting of its own.
-    """
+    """Return how many arguments to pass to a summarizer: 3 if required, named or any number; else 1; 0 if none fits."""
     try:
         signature = inspect.signature(summarizer)
     except (TypeError, ValueError):
@@ -94,7 +88,7 @@ def _arguments_of(summarizer: Callable[..., object]) -> Literal[0, 1, 3]:
 def ask(
     summarizer: Summarizer | PlainSummarizer, messages: Sequence[Message], previous: str | None, max_tokens: int
 ) -> Answer:
-    """Return what a summarizer answers, or why there is no text; whether it is too long is the caller's matter."""
+    """Return a summarizer's answer, or why there is no text; the caller checks the length."""
     call: Any = summarizer
     try:
         if _arguments_of(call) == 3:
@@ -110,12 +104,11 @@ def ask(
 
 
 def readable(messages: Sequence[Message], limit: int, *, token_counter: TokenCounter, locale: Locale) -> list[Message]:
-    """Return messages within a limit in tokens.
+    """Return messages that fit in a token limit; ``locale`` is the language of the mark at a cut.
 
-    The longest texts lose their middle, all down to one level, so that short messages stay whole; where that is not
-    enough, the oldest messages are left out, earlier summaries last. ``locale`` is the language of the mark at a cut.
-
-    Source: specification 003-32 and 003-41 (cut before it is summarised, by the one counter); the level is ours.
+    The longest texts lose their middle, all down to one level, so that short messages stay whole; if that is not
+    enough, the oldest messages are dropped, earlier summaries last. Source: specification 003-32 and 003-41 (cut before
+    it is summarised, by the one counter); the level is ours.
     """
     ledger = CountedMessages(messages, token_counter=token_counter, max_tokens=limit)
     measure = ledger.measures[-1]
@@ -131,7 +124,7 @@ def readable(messages: Sequence[Message], limit: int, *, token_counter: TokenCou
 
 
 def _level(costs: Sequence[int], limit: int) -> int:
-    """Return the highest level to which costs can be cut so that their sum is within a limit.
+    """Return the highest level to which each cost can be cut so that their sum is within a limit.
 
     >>> _level([5, 90, 30], 60)
     27

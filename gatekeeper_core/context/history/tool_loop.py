@@ -7,7 +7,7 @@
     1 compress tool results, where a compressor is given ──> 2 fold the oldest rounds ──> 3 cut what results are left
                       each until the low-water mark is reached, so that it happens rarely
 
-The caller's list is read, and what is not folded or cut comes back as the same objects.
+The caller's list is not changed, and messages that are neither folded nor cut come back as the same objects.
 
 >>> from gatekeeper_core.messages import ToolCall
 >>> talk = [Message("user", "fix the build")]
@@ -63,21 +63,19 @@ def compact_messages(
     """Return a conversation that fits both limits, its oldest tool rounds folded into one summary message.
 
     System messages, every user message, answers to the user, the newest rounds and calls without a result stay. Within
-    the limits nothing is done; over one, compressing, folding and cutting each go on to the low-water mark. So a loop
-    that goes on with the result is compacted again only when it has grown over a limit once more.
+    the limits nothing changes; over one, compressing, folding and cutting each continue to the low-water mark, so a
+    loop that continues with the result is seldom compacted again. Source: specification 002-14 to 002-34.
 
-    * ``max_chars``, ``max_tokens``: the limits, at least 1; of an estimate the margin is kept free. Source:
+    * ``max_chars``, ``max_tokens``: the limits, at least 1; the margin of an estimate is kept free. Source:
       specification 002-18. In Chinese, ``max_tokens`` is reached long before ``max_chars``.
     * ``keep_recent_rounds``, ``low_water``, ``compress_result``: as in ``RunConfig``; the low-water mark is a share of
-      both limits. What ``compress_result`` raises passes.
-    * ``working_memory``, ``locale``, ``summarizer``: as for ``fold_rounds``; None is the memory of ``compress_result``.
+      both limits. Errors of ``compress_result`` propagate.
+    * ``working_memory``, ``locale``, ``summarizer``: as for ``fold_rounds``; None: the memory of ``compress_result``.
     * ``token_counter``: counts the tokens of a text; defaults to ``TokenEstimator()``.
 
     Raises:
-        ConfigError: a number is out of range, or a word is unknown.
+        ConfigError: a number is out of range, or the language is unknown.
         TypeError: an argument has the wrong type.
-
-    Source: specification 002-14 to 002-34.
     """
     check_tokens("max_chars", max_chars, at_least=1)
     check_tokens("max_tokens", max_tokens, at_least=1)
@@ -118,9 +116,7 @@ def compact_messages(
 
 
 def compact_in_place(messages: list[Message], **arguments: Any) -> Compaction:
-    """Compact a list where it is, and return what was done; arguments and errors as for :func:`compact_messages`.
-
-    Source: specification 002-23.
+    """Compact a list in place; arguments and result as for :func:`compact_messages`. Source: specification 002-23.
 
     >>> compact_in_place([Message("user", "hello")]).strategy
     'none'
@@ -132,7 +128,7 @@ def compact_in_place(messages: list[Message], **arguments: Any) -> Compaction:
 
 
 def _to_fold(rounds: Sequence[Round], shrinking: Shrinking, share: float) -> Sequence[Round]:
-    """Return the fewest of the oldest rounds that reach a share of the limits, or all, or none where none saves."""
+    """Return the fewest oldest rounds that reach a share of the limits if folded, else all; none if this saves none."""
     before = shrinking.ledger
 
     def folded(count: int) -> CountedMessages:

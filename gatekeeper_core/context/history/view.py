@@ -18,13 +18,13 @@ _Item = TypeVar("_Item")
 
 
 DIGESTS = "digests"
-"""The reason of a view whose older turns gave way."""
+"""The reason of a view with digested or dropped turns."""
 
 HistoryStatus = Literal["selected", "passthrough", "no_query", "nothing_fits", "over_budget", "fallback"]
 
 
 class HistorySizes(NamedTuple):
-    """The counts behind a view.
+    """The sizes of a view.
 
     Attributes:
         message_count: messages in the caller's list.
@@ -53,25 +53,24 @@ class HistoryView(NamedTuple):
     """The part of a conversation that the model gets, and why.
 
     Attributes:
-        status: ``selected`` (chosen for the query), ``passthrough`` (all of it, or there is no past turn), ``no_query``
-            (no question: the newest turns that fit), ``nothing_fits`` (even the smallest past turn has no room),
+        status: ``selected`` (chosen for the query), ``passthrough`` (all of it, or no past turn), ``no_query`` (no
+            question: the newest turns that fit), ``nothing_fits`` (even the smallest past turn has no room),
             ``over_budget`` (what is always sent exceeds the budget), ``fallback`` (selection failed: the newest turns
             that fit).
         reason: a word or short fact with more detail: the reason of the topic decision, the type and place of an error.
         turns: ids of the kept past turns, most needed first.
-        selection: the selection behind it, with a decision for every turn, if there was one.
+        selection: the selection, with a decision for every turn, if there was one.
         kept: positions in the caller's list, ascending.
-        replaced: position and new message for everything sent in another form, ascending, dicts for a list in a
-            provider's format: cut messages of past turns; compressed results of the current run; the summary of its
-            folded rounds in place of the first.
-        folded: positions of the current run that the summary replaces, of which only the first is kept, and those of
-            calls and results of older turns in their short form.
+        replaced: position and new message (dicts in a provider's format) of what is sent in another form, ascending:
+            cut messages of past turns, compressed results of the current run, and its summary in place of the first
+            folded.
+        folded: positions of the current run that the summary replaces (only the first is kept), and of the calls and
+            results of digested turns.
         recalled_text: earlier turns placed before the question, in the same message; "" if there are none.
-        pinned: positions in past turns that are kept whatever the question says: messages that you pin, and standing
-            instructions.
+        pinned: positions in past turns kept regardless of the question: your pins, and standing instructions.
         bill: cost of the call, and why the past is sent this way; None without a state.
         state: state for the next call of this thread; None if this call had none, unless the strategy is ``cache``.
-        sizes: the counts behind it.
+        sizes: its sizes.
     """
 
     status: HistoryStatus
@@ -127,7 +126,7 @@ class HistoryView(NamedTuple):
 
     @property
     def left_out(self) -> tuple[int, ...]:
-        """Ids of the dropped past turns, ascending: neither kept nor sent with the question."""
+        """Ids of the past turns that are not sent, ascending; messages pinned in them may be."""
         sent = {*self.turns, *self.recalled}
         return tuple(turn for turn in range(self.turn_count) if turn not in sent)
 
@@ -156,7 +155,7 @@ class ThreadState(NamedTuple):
     Attributes:
         policy: record of what the provider has cached.
         history: the parts of the conversation; None if the next call starts from scratch.
-        view: the latest view, None before the first; of a list in a provider's format that of the messages in it.
+        view: the latest view, None before the first; for a provider's format, that of the messages read from it.
         opening: the framework's object that opened the current turn.
         now: time of the next call in seconds; None treats every cache as warm.
     """
@@ -168,7 +167,7 @@ class ThreadState(NamedTuple):
     now: float | None = None
 
     def at(self, seconds: float) -> ThreadState:
-        """Return the state with the time of the next call, from which follows whether the provider's cache is cold.
+        """Return the state with the time of the next call, which decides whether the provider's cache is cold.
 
         >>> ThreadState().at(240.0).now
         240.0
@@ -193,10 +192,9 @@ class ThreadState(NamedTuple):
         return cls(PolicyState.from_dict(stored))
 
     def is_same_run(self, history: History, opening: Any) -> bool:
-        """Return whether the model is still at work on the current turn of the call before.
+        """Return whether the model is still working on the current turn of the previous call.
 
-        Some agents write their state around the text of the user's message, in place: then the object that opens the
-        turn is the same, and its text ends with the earlier question.
+        Some agents add state before the user's text, in place: the same object, ending with the earlier question.
         """
         before = self.history
         if before is None or before.current is None or history.current is None or before.past != history.past:
@@ -210,7 +208,7 @@ class ThreadState(NamedTuple):
 
 @with_suggestions()
 def keep(messages: Sequence[_Item], view: HistoryView) -> list[_Item]:
-    """Return the messages to send: your own objects, or the view's where the form changed.
+    """Return the messages to send: your own objects, or the view's if the form changed.
 
     Args:
         messages: the list that you selected from.

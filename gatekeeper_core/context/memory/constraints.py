@@ -14,13 +14,13 @@ _KIND = "constraints"
 
 
 class ThreadConstraints:
-    """The constraints of the threads of a store. Two workers that set different ones both succeed.
+    """The constraints of the threads in a store. Two workers that set different ones both succeed.
 
     Each method raises ``StorageError`` if the store fails or other workers keep changing the record, and all but
     :meth:`clear` raise ``CorruptionError`` if the record is damaged.
 
     Args:
-        store: keeps them.
+        store: where they are kept.
         token_counter: counts a text; None: ``TokenEstimator()``.
 
     >>> from gatekeeper_core.storage.sqlite import InMemoryStore
@@ -39,12 +39,12 @@ class ThreadConstraints:
         return _values(load_record(self._store, thread, _KIND))
 
     def set(self, thread: Thread, key: str, value: str) -> None:
-        """Set one constraint; the same key again replaces its value and keeps its place.
+        """Set one constraint; an existing key gets the new value and keeps its place.
 
         Raises:
             TypeError: the key or the value is not a str.
             ConfigError: the key is empty.
-            ConstraintLimitError: the zone would outgrow its cap; it stays as it was.
+            ConstraintLimitError: the zone would exceed its cap; nothing changes.
         """
 
         def change(record: DerivedRecord | None) -> tuple[None, tuple[str, int]]:
@@ -62,12 +62,12 @@ class ThreadConstraints:
         return update_record(self._store, thread, _KIND, change)
 
     def clear(self, thread: Thread) -> None:
-        """Remove all constraints, also those that cannot be read any more."""
+        """Remove all constraints, even damaged ones."""
         update_record(self._store, thread, _KIND, lambda record: (None, _record({}, thread) if record else None))
 
 
 def _record(values: dict[str, str], thread: Thread) -> tuple[str, int]:
-    # Not escaped: two escaped surrogates side by side would be read back as one character.
+    # Not escaped: two adjacent escaped surrogates would be read back as one character.
     return json.dumps(values, ensure_ascii=False), thread.last_seq
 
 

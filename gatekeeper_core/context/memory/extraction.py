@@ -1,8 +1,7 @@
 """Rules that extract what a user said about themselves and their work, word for word.
 
-Only what a user message says in the first person is read: nothing that others said (quotations, pasted conversations,
-marked blocks), no code, no question, no supposition, and no text that the message hands over to be worked on. What the
-user asks to remember is taken whatever it says. The wordings are data (``memory_patterns.tsv``, ``memory_rules.tsv``).
+Only first-person statements in user messages count, outside quotations, pasted conversations, marked blocks, code,
+questions, suppositions and texts to work on. Anything they ask to remember is taken. Wordings: ``memory_*.tsv``.
 """
 
 from __future__ import annotations
@@ -20,15 +19,12 @@ from gatekeeper_core.selection.anchors import count_terms, folded
 from gatekeeper_core.storage.base import MemoryCategory
 from gatekeeper_core.text import HAN, LazyPattern, data_pattern, is_question, sentences
 
-MAX_READ_CHARACTERS = 20_000
-"""Characters of one message that are read, from its beginning. Source: ours; a longer one was pasted."""
-
+MAX_READ_CHARACTERS = 20_000  # from the beginning of a message. Source: ours; a longer one was pasted
 _MAX_PER_MESSAGE = 50
 _MAX_SENTENCE = 1_000
 _MAX_TEXT, _MAX_KEY = 300, 60
 
-# A wording is looked for at the beginning of a clause only, in the first person and the present: "I like tea" is one,
-# "he said I like tea", "I liked tea" and "should I like tea" are none. The data file says what each pattern finds.
+# A wording matches only at a clause's beginning, in the first person and the present: "I like tea", not "I liked tea".
 CLAUSE_BORDER, _OPENER, _HYPOTHETICAL, _LATER_HYPOTHETICAL, _REPORTED, _TASK, _SECRET, _LEADING, _TRAILING = (
     data_pattern("memory_patterns.tsv", name, re.IGNORECASE)
     for name in "CLAUSE_BORDER OPENER HYPOTHETICAL LATER_HYPOTHETICAL REPORTED TASK SECRET LEADING TRAILING".split()  # noqa: SIM905 - a list
@@ -49,9 +45,9 @@ class Extracted(NamedTuple):
     Attributes:
         text: the user's words, verbatim; a model may rephrase them.
         category: kind of memory.
-        key: the question that it answers, or None.
-        seq: sequence number of the message, -1 where a model does not say.
-        start: where it begins in that message's text, -1 likewise.
+        key: the question it answers, or None.
+        seq: sequence number of the message, -1 if a model does not give it.
+        start: offset in that message's text, -1 likewise.
     """
 
     text: str
@@ -62,7 +58,7 @@ class Extracted(NamedTuple):
 
 
 class ForgetRequest(NamedTuple):
-    """A text that the user wants forgotten, verbatim, and its place: as in :class:`Extracted`."""
+    """A text that the user wants forgotten, verbatim, and its position, as in :class:`Extracted`."""
 
     text: str
     seq: int
@@ -78,7 +74,7 @@ class Extraction(NamedTuple):
 
 
 def extract(thread: Thread, after_seq: int = -1) -> Extraction:
-    """Return what a user said of themselves and their work, from the messages behind a sequence number.
+    """Return what users said about themselves and their work in the messages after a sequence number.
 
     >>> from gatekeeper_core.messages import Message
     >>> said = extract(Thread("t1", [Message("user", "I live in Paris, and I prefer short answers. Can you help?")]))
@@ -96,14 +92,14 @@ def extract(thread: Thread, after_seq: int = -1) -> Extraction:
 
 
 def user_texts(thread: Thread, after_seq: int) -> Iterator[tuple[int, str]]:
-    """Yield the user's messages with their sequence numbers, without those that were written for the user."""
+    """Yield the user's messages with their sequence numbers, except synthetic ones."""
     for seq, message in enumerate(thread.messages):
         if seq > after_seq and message.role == "user" and "synthetic" not in message.metadata:
             yield seq, message.text
 
 
 def read_clause(clause: str) -> tuple[MemoryCategory, str | None] | None:
-    """Return the category of a clause about its writer, by its beginning, and the question that it answers, or None.
+    """Return the category of a clause about its writer and the question it answers, judged by its beginning, or None.
 
     >>> read_clause("I live in Paris"), read_clause("我对花生过敏"), read_clause("Nice to meet you")
     (('fact', 'residence'), ('fact', 'allergy:花生'), None)
@@ -123,7 +119,7 @@ def read_clause(clause: str) -> tuple[MemoryCategory, str | None] | None:
 
 @cache
 def _rules() -> Sequence[tuple[MemoryCategory, str, re.Pattern[str]]]:
-    """Return category, key template (``*`` is what the group ``o`` matched) and wording; the first match counts."""
+    """Return category, key template (``*``: the match of group ``o``) and wording; the first match counts."""
     rules = []
     for (_, category, key), parts in groupby(rows("memory_rules.tsv"), itemgetter(0, 1, 2)):
         wording = expanded("memory_patterns.tsv", "".join(part for *_, part in parts))
@@ -132,8 +128,6 @@ def _rules() -> Sequence[tuple[MemoryCategory, str, re.Pattern[str]]]:
 
 
 class _Reader:
-    """A reader of one message's text, sentence by sentence."""
-
     def __init__(self, text: str, seq: int) -> None:
         self._text = text
         self._seq = seq
@@ -142,7 +136,6 @@ class _Reader:
         self.dropped = 0
 
     def items(self) -> Iterator[Extracted | ForgetRequest]:
-        """Yield what is to be remembered and forgotten, in order."""
         announced = False  # "Remember:", and the next sentence says what
         for start, stop in sentences(self._text):
             if stop - start > _MAX_SENTENCE or self._is_foreign(start, stop):
@@ -172,14 +165,14 @@ class _Reader:
                 return  # what follows is a text to work on
 
     def _is_foreign(self, start: int, stop: int) -> bool:
-        """Return whether a sentence is code, a quotation, part of a marked block, or of a conversation of others."""
+        """Return whether a sentence is code, a quotation, part of a marked block, or of other people's conversation."""
         line = self._text.rfind("\n", 0, start) + 1
         beginning = self._text[line : line + 60]
         is_code = _FENCE.search(self._text, start, stop) or not self._masked[start:stop].strip()
         return bool(is_code or _FOREIGN.match(beginning) or (self._is_talk and _SPEAKER.match(beginning)))
 
     def _statements(self, start: int, stop: int) -> Iterator[Extracted]:
-        """Yield what the clauses of a sentence state; a clause that is asked, supposed or another's ends the search."""
+        """Yield what the clauses of a sentence state, up to the first that is asked, supposed or someone else's."""
         clauses = self._clauses(start, stop)
         if is_question(self._text[start:stop]):
             # "I live in Paris, what can I do there?" states something; "I live in Paris, right?" asks all of it.
@@ -202,7 +195,7 @@ class _Reader:
         ends = [*(at for at, *_ in units[1:]), stop]
         for (at, own, category, key), end in zip(units, ends, strict=False):
             full, alone = self._cut(at, end), self._cut(at, own)
-            # The clauses behind a preference, a skill or a project may belong to it, as a list does.
+            # The clauses after a preference, a skill or a project may belong to it, like a list.
             text = full if category != "fact" and len(full) <= _MAX_TEXT else alone
             if not text or len(text) > _MAX_TEXT:
                 continue
@@ -210,11 +203,10 @@ class _Reader:
                 self.dropped += 1
                 continue
             if key is not None and key.startswith("like:") and text != alone:
-                key = None  # of a list: what the user likes is more than its first member
+                key = None  # a list: the user likes more than its first member
             yield Extracted(text, category, key, self._seq, at)
 
     def _clauses(self, start: int, stop: int) -> list[tuple[int, int]]:
-        """Return where the clauses of a stretch begin, behind words that only lead over, and where they end."""
         borders = [at for match in CLAUSE_BORDER.finditer(self._masked, start, stop) for at in match.span()]
         places = iter([start, *borders, stop])
         return [
@@ -232,15 +224,14 @@ class _Reader:
         return at
 
     def _cut(self, start: int, stop: int) -> str:
-        """Return a stretch word for word, without the marks and the joining word that it ends with."""
         text = self._text[start:stop].rstrip(_EDGE)
         return _TAIL.sub("", text).rstrip(_EDGE)
 
 
 def masked(text: str) -> str:
-    """Return a text of the same length with what is quoted, code, or in a marked block blanked out."""
+    """Return the text with quotations, code and marked blocks blanked out, at the same length."""
     spans = [match.span() for match in _QUOTED.finditer(text)]
-    # A block is between an opening mark and the next closing mark of its name; the outermost only.
+    # A block runs from an opening mark to the next closing mark of that name; only the outermost counts.
     blocks: list[tuple[int, int]] = []
     ends: dict[str, int] = {}
     for match in reversed([*_MARK.finditer(text)]):

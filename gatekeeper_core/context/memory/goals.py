@@ -1,8 +1,7 @@
 """Requests read from the wording of a user's message, in Chinese and English.
 
-A request is an imperative ("write the tests", 帮我写测试) or a question that asks for something. Greetings, thanks and
-"ok" are none; quoted lines and code blocks are not the user's own words. A request that these tables miss is still in
-the conversation, only the pin's status lacks it.
+A request is an imperative ("write the tests", 帮我写测试) or a question that asks for something; not a greeting,
+thanks, "ok", a quoted line or a code block. If the rules miss one, only the pin's status lacks it.
 """
 
 from __future__ import annotations
@@ -30,17 +29,15 @@ class Request(NamedTuple):
 
     text: str
     explicit: bool = False  # the message announces a new goal ("new task: …", 先不做这个，改成…)
-    correction: bool = False  # it says that the last answer misunderstood the user; that is no new goal
+    correction: bool = False  # it says that the last answer misunderstood the user: not a new goal
     switch: bool = False  # its wording changes the topic ("new topic", 换个话题)
 
 
 def read_request(text: str) -> Request | None:
-    """Return the request of a user's message and how it relates to the goal before, or None where it asks for nothing.
+    """Return the request in a user's message and how it relates to the previous goal, or None if it asks for nothing.
 
-    It is the message from its first asking sentence on, without what opens it ("ok, now"), quoted lines, code blocks
-    and thanks at its end. Of a long message the first and the last 2,000 characters are read.
-
-    Source: specification 004-64; the wordings are ours.
+    It starts at the first asking sentence, without openers ("ok, now"), quoted lines, code blocks and closing thanks.
+    Of a long message both ends, 2,000 characters each, are read. Source: specification 004-64; the wordings are ours.
 
     >>> read_request("好的，谢谢。现在帮我写一个部署脚本").text, read_request("ok, thanks!")
     ('帮我写一个部署脚本', None)
@@ -72,13 +69,12 @@ def read_request(text: str) -> Request | None:
 
 
 def _after_openings(words: str, at: int, stop: int) -> int:
-    """Return where a sentence begins behind marks and words that only open it."""
     openings = _OPENINGS.match(words, at, stop)
     return openings.end() if openings else at
 
 
 def _request_start(words: str, start: int, stop: int) -> int | None:
-    """Return where the request of a sentence begins: at its first word, or behind a comma (太慢了，帮我优化一下)."""
+    """Return where the request of a sentence begins: at its first word, or after a comma (太慢了，帮我优化一下)."""
     first = _after_openings(words, start, stop)
     sentence = words[first:stop]
     asks = is_question(sentence) or _IMPERATIVE.match(sentence)
@@ -87,20 +83,20 @@ def _request_start(words: str, start: int, stop: int) -> int | None:
         at = _after_openings(words, begin, stop)
         asks = asks or _WANTS.match(words, at, stop) or _IMPERATIVE_HAN.match(words, at, stop)
         if asks or _POLITE.search(words, begin, at):
-            # Where this says nothing, no later clause does.
+            # This includes all later clauses: if it says nothing, none of them does.
             return at if _says_something(words[at:stop]) else None
     return None
 
 
 def _says_something(sentence: str) -> bool:
-    """Return whether words are left besides function words: "why?" and 好吗 ask for nothing new."""
+    """Return whether a sentence has more than function words: "why?" and 好吗 ask for nothing new."""
     if any(not is_han(char) for term in count_terms(sentence) for char in term):
         return True
     return sum(is_han(char) and char not in HAN_LIGHT and char not in HAN_PARTICLES for char in sentence) > 1
 
 
 def _goal_start(words: str, start: int, stop: int) -> tuple[int | None, bool]:
-    """Return where the goal or request of a sentence begins, if it has one, and whether it drops the goal before."""
+    """Return where the goal or request of a sentence begins, if it has one, and whether it drops the previous goal."""
     at = _after_openings(words, start, stop)
     if label := _LABEL.match(words, at):
         at = _after_openings(words, label.end(), len(words))

@@ -5,8 +5,7 @@
     add ── the same text: nothing · the same key: takes its place · much alike: rewords it · else: a new memory
     search ── terms (and the vector) find up to 200 candidates ── cosine ranks them ── hits above a threshold
 
-The similarity is a calibrated cosine, 0 to 1: of terms, or of embeddings with an ``Embedder``, whichever is larger. If
-the embedder fails, a search compares terms, and its result says so.
+The similarity is a calibrated cosine, 0 to 1: of terms or, with an ``Embedder``, of embeddings, whichever is larger.
 """
 
 from __future__ import annotations
@@ -41,31 +40,22 @@ from gatekeeper_core.storage.base import (
 from gatekeeper_core.tokens import check_tokens
 from gatekeeper_core.vectors import cosine
 
-_MAX_CANDIDATES = 200
-"""Memories that a search compares at most, found by terms; as many again by the vector. Source: ours."""
-
-_RELATED = 0.6
-"""Where the scale of similarities has what counts as related, and the least of a hit. Source: specification 001."""
-
-_RELATED_TERMS = 0.08
-"""The cosine of terms that counts as related: one of ten unrelated utterances finds a memory at it. Source: measured,
-``benchmarks.long_term_memory --thresholds``."""
-
-_MERGE_SIMILARITY = 0.85
-"""Similarity of terms from which two texts of a category are one memory. Source: requirement 004-63."""
-
+_MAX_CANDIDATES = 200  # most memories that a search compares, found by terms; as many again by vector. Source: ours
+_RELATED = 0.6  # the similarity that counts as related, and the minimum of a hit. Source: specification 001
+# The cosine of terms that counts as related: one of ten unrelated utterances finds a memory at it.
+_RELATED_TERMS = 0.08  # Source: measured, ``benchmarks.long_term_memory --thresholds``
+_MERGE_SIMILARITY = 0.85  # of terms, from which two texts of a category are one memory. Source: requirement 004-63
 _EARLIER_WEIGHT = 0.9  # of a text against the one after it. Source: ``benchmarks.long_term_memory``
 _MAX_BEFORE = 20
 _ROUNDING = 1e-6
-_MAX_EARLIER = 20  # texts that a memory keeps of those it had before, the newest
+_MAX_EARLIER = 20  # the newest earlier texts that a memory keeps
 _MAX_CHARACTERS = 2_000  # of one memory
 
-_Change = tuple[Memory, list[MemoryRecord]]
-"""The memory that a change leads to, and the records that it stores."""
+_Change = tuple[Memory, list[MemoryRecord]]  # the memory after a change, and the records to store
 
 
 class MemoryHit(NamedTuple):
-    """A memory that a question calls for."""
+    """A memory relevant to a question."""
 
     memory: Memory
     similarity: float  # the larger of both calibrated cosines, 0.0 to 1.0; see :func:`calibrated`
@@ -77,8 +67,8 @@ class MemoryHits(Sequence[MemoryHit]):
     """The result of a search: a sequence of hits, best first.
 
     Attributes:
-        status: ``"sparse"`` (no embedder), ``"dense"``, or ``"fallback"``: terms alone counted, despite an embedder.
-        reason: why it is a fallback, else None.
+        status: ``"sparse"`` (no embedder), ``"dense"``, or ``"fallback"`` (terms only, despite an embedder).
+        reason: cause of a fallback, else None.
     """
 
     hits: tuple[MemoryHit, ...]
@@ -94,15 +84,12 @@ class MemoryHits(Sequence[MemoryHit]):
 
 @with_suggestions()
 class LongTermMemory:
-    """The memories of users, in a store that may be shared; thread-safe.
-
-    A write raises ``ConflictError`` where other writers were faster 64 times in a row.
+    """The memories of users in a store, thread-safe; a write that loses 64 races in a row raises ``ConflictError``.
 
     Args:
-        store: where the memories are stored.
-        embedder: returns vectors of texts; None compares terms. Two attributes count, if it has them:
-            ``related_cosine``, the cosine that counts as related, above 0 and below 1 (without it 0.6), and ``name``:
-            under another name the vectors are rebuilt.
+        store: where the memories are stored; it may be shared.
+        embedder: returns vectors of texts; None compares terms. Optional attributes: ``related_cosine``, the cosine
+            that counts as related (0.01..0.99, default 0.6), and ``name``: a new one makes stored vectors outdated.
         query_embedder: returns vectors of questions, for models that embed them differently; defaults to ``embedder``.
         min_similarity: default similarity from which a memory is a hit, 0..1. Source: specification 001.
         clock: returns the time in seconds; None means that memories carry no times and never expire.
@@ -155,12 +142,12 @@ class LongTermMemory:
         seq: int | None = None,
         valid_to: float | None = None,
     ) -> Memory:
-        """Remember a text, and return the memory that now holds it.
+        """Remember a text and return the memory that now holds it.
 
         The arguments are the fields of :class:`~gatekeeper_core.storage.base.Memory`. The same text changes nothing. A
-        memory of the same category and key is superseded: it is closed, and linked with the new one. One of the same
-        category that is much alike, with the same numbers, is reworded: the newest text wins, the earlier ones are
-        kept. A text from an earlier message of the same conversation changes nothing that a later one said.
+        memory of the same category and key is superseded: closed, and linked with the new one. A very similar one of
+        the same category, with the same numbers, is reworded: the newest text wins, the earlier ones are kept. A text
+        from an earlier message of the same conversation never overrides a later one.
 
         Raises:
             ConfigError: the text or a name is empty, the text too long, the category unknown, ``seq`` negative.
@@ -184,7 +171,7 @@ class LongTermMemory:
             spoken_before = thread == old.thread is not None and seq is not None and seq < (old.seq or 0)
             same_text = folded(text) == folded(old.text)
             if spoken_before or (same_text and valid_to == old.valid_to and key in (None, old.key)):
-                return old, []  # it says no more
+                return old, []  # nothing new
             if key is None or key != old.key or same_text:
                 return self._reword(stored, draft)
             new = draft._replace(supersedes=old.id)
@@ -198,7 +185,7 @@ class LongTermMemory:
     def update(
         self, scope: MemoryScope, memory_id: str, text: str, *, thread: str | None = None, seq: int | None = None
     ) -> Memory:
-        """Change the text of a memory, and return it; the earlier text is kept.
+        """Change the text of a memory and return it; the earlier text is kept.
 
         Raises:
             KeyError: there is no such memory.
@@ -218,7 +205,7 @@ class LongTermMemory:
         return self._write(scope, change)
 
     def forget(self, scope: MemoryScope, memory_id: str | None = None) -> int:
-        """Delete a memory with its earlier and later versions, or with None all of the scope; return how many."""
+        """Delete a memory with its earlier and later versions (None: all of the scope); return the count."""
         _check_scope(scope)
         with stage(MEMORY_FORGET) as seen:
             ids = None
@@ -231,7 +218,7 @@ class LongTermMemory:
         return deleted
 
     def embed_missing(self, scope: MemoryScope, *, limit: int = 100) -> int:
-        """Compute missing or outdated vectors of the newest memories, and return how many."""
+        """Compute missing or outdated vectors of the newest memories; return the count."""
         _check_scope(scope)
         check_tokens("limit", limit, at_least=1)
         if self._embedder is None:
@@ -253,7 +240,7 @@ class LongTermMemory:
         return self._stored(scope, memory_id).memory
 
     def newest(self, scope: MemoryScope, *, limit: int = 100) -> tuple[Memory, ...]:
-        """Return the most recent current memories, newest first by the time since when they hold."""
+        """Return the most recent current memories, newest first by ``valid_from``."""
         _check_scope(scope)
         check_tokens("limit", limit, at_least=1)
         memories = [record.memory for record in self._store.find_memories(scope, limit=limit)]
@@ -267,7 +254,7 @@ class LongTermMemory:
     def naming(self, scope: MemoryScope, text: str) -> tuple[Memory, ...]:
         """Return the current memories that contain all significant words of a text ("my address"), in any order."""
         _check_scope(scope)
-        # 地址 weighs little, and counts where it is all there is.
+        # 地址 weighs little, but counts if there is nothing else.
         terms = telling_terms(text) or {term for term in count_terms(text) if len(term) > 1}
         if not terms:
             return ()
@@ -286,10 +273,10 @@ class LongTermMemory:
         categories: Collection[MemoryCategory] | None = None,
         before: Sequence[str] = (),
     ) -> MemoryHits:
-        """Return the memories relevant to a question, best first; of equals the newer one first.
+        """Return at most ``limit`` (1 to 200) memories relevant to a question, best first; ties: the newer first.
 
-        At most ``limit`` (1 to 200) hits of the categories (None: of all), each of at least ``min_similarity`` (0..1;
-        None: that of the memory). ``before`` has what the user said before, oldest first; older texts count less.
+        They are of the categories (None: all), each of at least ``min_similarity`` (0..1; None: the default).
+        ``before`` holds the user's earlier texts, oldest first; older ones count less.
 
         Raises:
             ConfigError: a number is out of range, or a category unknown.
@@ -325,7 +312,6 @@ class LongTermMemory:
     def _candidates(
         self, scope: MemoryScope, counts: Mapping[str, float], vector: array[float] | None, categories: Collection[str]
     ) -> tuple[TermVector, list[MemoryRecord]]:
-        """Return a text as a vector of its terms, and the records that the store finds for it."""
         related = tuple(islice(related_to(tuple(counts)), 4 * MAX_RELATED))
         memories, by_term = self._store.count_memories(scope, (*counts, *related)) if counts else (0, {})
         terms = TermVector(counts, documents=memories, frequencies=by_term)
@@ -340,7 +326,7 @@ class LongTermMemory:
     def _ranked(
         self, terms: TermVector, vector: array[float] | None, records: Iterable[MemoryRecord]
     ) -> tuple[list[MemoryHit], str | None]:
-        """Return memories by their similarity to a question, and why no vector was compared; ties: the newer first."""
+        """Return memories by similarity to a question (ties: the newer first), and why no vector was compared."""
         hits: list[MemoryHit] = []
         lengths: set[int] = set()
         is_dense = False
@@ -370,7 +356,6 @@ class LongTermMemory:
         return memory, [self._record(memory, stored)]
 
     def _record(self, memory: Memory, before: MemoryRecord | None = None) -> MemoryRecord:
-        """Return a memory with its terms and, where there is an embedder, its vector: of a new text only a new one."""
         terms = tuple(count_terms(memory.text))
         if self._embedder is None:
             return MemoryRecord(memory, terms)
@@ -381,7 +366,6 @@ class LongTermMemory:
         return MemoryRecord(memory, terms, vectors[0], mark) if vectors else MemoryRecord(memory, terms)
 
     def _write(self, scope: MemoryScope, change: Callable[[], _Change]) -> Memory:
-        """Store a change; where another writer was faster, repeat it on what is stored by then."""
         with stage(MEMORY_WRITE) as seen:
 
             def write() -> Memory:
@@ -400,7 +384,6 @@ class LongTermMemory:
         return record
 
     def _chain(self, scope: MemoryScope, record: MemoryRecord | None, link: str) -> Iterator[MemoryRecord]:
-        """Yield a memory and those that it is linked with in one direction, each once."""
         ids: set[str] = set()
         while record is not None and record.memory.id not in ids:
             ids.add(record.memory.id)
@@ -409,10 +392,10 @@ class LongTermMemory:
             record = self._store.get_memory(scope, linked) if linked else None
 
     def _free_id(self, scope: MemoryScope, draft: Memory) -> tuple[str, MemoryRecord | None]:
-        """Return an id that two writers of the same key, or text without one, make alike: one of them meets a conflict.
+        """Return an id that two writers of the same key (without one: text) share, so one of them meets a conflict.
 
-        Of a draft that supersedes nothing also the current memory that such ids lead to, if it has its key or its text:
-        another writer has just put it, or it has no terms to be found by.
+        If the draft supersedes nothing, also return the current memory that such an id leads to, if its key or text is
+        the same: another writer has just stored it, or it has no terms to be found by.
         """
         import hashlib  # here, because it is a tenth of the import of the library
 
@@ -446,7 +429,7 @@ class LongTermMemory:
 
 
 def calibrated(cosine: float, related: float) -> float:
-    """Return a cosine on the scale of all similarities, where ``related`` is 0.6, and 0 and 1 stay.
+    """Return a cosine on the common similarity scale: ``related`` maps to 0.6; 0 and 1 stay.
 
     Rounded to six digits. Source: ours; 0.6 is the threshold of specification 001.
 
@@ -459,7 +442,7 @@ def calibrated(cosine: float, related: float) -> float:
 
 
 def question_terms(query: str, before: Sequence[str]) -> dict[str, float]:
-    """Return the counts of a question's terms, with those of the newest 20 texts before it, which count less."""
+    """Return the term counts of a question and, with less weight, of the newest 20 texts before it."""
     counts: dict[str, float] = {**count_terms(query, limit=MAX_QUERY_ANCHORS)}
     for age, text in enumerate(islice(reversed(before), _MAX_BEFORE), 1):
         for term, number in count_terms(text, limit=MAX_QUERY_ANCHORS).items():
@@ -469,10 +452,7 @@ def question_terms(query: str, before: Sequence[str]) -> dict[str, float]:
 
 
 def most_alike(draft: Memory, terms: TermVector, records: Iterable[MemoryRecord]) -> MemoryRecord | None:
-    """Return the memory that says what a draft says, by its terms: the most alike of those alike enough.
-
-    It is of no other key, and names the same numbers: "port 6380" and "port 6390" are two things.
-    """
+    """Return the memory most alike by terms, if alike enough; other keys or numbers ("6380", "6390") never match."""
     exact = _exact(count_terms(draft.text))
     alike: list[tuple[float, float, str, MemoryRecord]] = []
     for record in records:
@@ -489,7 +469,7 @@ def most_alike(draft: Memory, terms: TermVector, records: Iterable[MemoryRecord]
 
 
 def _exact(terms: Iterable[str]) -> set[str]:
-    """Return the terms that mean one thing only: numbers, versions, identifiers with digits, dates and amounts."""
+    """Return the exact terms: numbers, versions, identifiers with digits, dates and amounts."""
     return {term for term in terms if term[0] in "@#" or any(map(str.isdigit, term))}
 
 

@@ -5,9 +5,8 @@
     messages: [ covered by the summary ][ not yet covered ][ open turn ]
               ╰──── 0 .. upto_seq ────╯ ╰─ 10 messages or 3,000 tokens: read once, merged, bounded ─╯
 
-The summary is made of sentences as they were said. A model may write a better one, which is checked; it runs where the
-caller wants (:meth:`ThreadSummary.run_model`), never within an update. A store or a model that fails raises nothing:
-the result of the update tells.
+The summary consists of verbatim sentences. A model may write a better one, only in :meth:`ThreadSummary.run_model`. A
+failing store or model raises nothing: see :class:`SummaryUpdate`.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter, 
 
 _KIND = "summary"
 _MAX_MESSAGES = 1000  # of one update, in whole turns and at least one; one to three seconds. Source: ours
-_TURNS_AT_ONCE = 50  # merged at a time, so that a long conversation needs no more memory than a short one
+_TURNS_AT_ONCE = 50  # merged at a time, to bound the memory that a long conversation needs
 _MAX_CHECKPOINTS = 16
 
 
@@ -54,11 +53,9 @@ class SummaryConfig:
     """Settings for when a summary is updated and how long it may be.
 
     Attributes:
-        message_threshold: messages not yet covered from which on it is due, >= 1. Source: specification 004-29.
-        token_compaction_threshold: their tokens from which on it is due, >= 1; None: tokens never make it due. Source:
-            specification 004-29 and 004-46.
-        max_summary_tokens: token limit of the text, >= 1. Source: the smaller of the specification's share of 4,800 and
-            1,000, which is ours.
+        message_threshold: uncovered messages that make an update due, >= 1. Source: specification 004-29.
+        token_compaction_threshold: uncovered tokens that do, >= 1; None: never. Source: specification 004-29, 004-46.
+        max_summary_tokens: >= 1. Source: the smaller of the specification's share of 4,800 and 1,000, which is ours.
     """
 
     message_threshold: int = 10
@@ -74,10 +71,9 @@ class SummaryUpdate(NamedTuple):
     """The result of an update.
 
     Attributes:
-        summary: the summary of the conversation as it is now, if there is one.
-        status: ``none`` (no summary yet, and none due), ``current`` (nothing was due), ``updated``, ``rebuilt`` (the
-            stored one was damaged, or of messages that changed), ``busy`` (another caller took longer than
-            ``wait_seconds``), ``unsaved`` (made, but not stored), ``failed`` (the store, or the model).
+        summary: the current summary of the conversation, if there is one.
+        status: ``none`` (no summary, none due), ``current`` (none due), ``updated``, ``rebuilt`` (it was damaged or its
+            messages changed), ``busy`` (another caller is updating), ``unsaved`` (made, but not stored), ``failed``.
         reason: ``damaged``, ``changed``, ``conflict``, ``empty``, ``not_text``, ``too_long``, ``unsupported``,
             ``error: <type>`` or "".
         unsupported: names and figures in a model's text that no message contains.
@@ -90,7 +86,7 @@ class SummaryUpdate(NamedTuple):
 
     @property
     def has_failed(self) -> bool:
-        """True if the store or the model failed."""
+        """Whether the store or the model failed."""
         return self.status in ("failed", "unsaved")
 
     def facts(self) -> dict[str, Any]:
@@ -104,15 +100,13 @@ class SummaryUpdate(NamedTuple):
 
 
 class ThreadSummary:
-    """The summaries of conversations in a store, and their updates.
-
-    Safe to use from several threads; a conversation has one update at a time. Several processes may share the store.
+    """The summaries of conversations in a store, which processes may share. Thread-safe; each has one update at a time.
 
     Args:
         store: keeps the records.
         config: the settings.
         token_counter: counts a text; None: ``TokenEstimator()``.
-        summarizer: writes a better summary, see :meth:`run_model`; None: sentences alone.
+        summarizer: writes a better summary, see :meth:`run_model`; None: sentences only.
         locale: language of the headings, ``zh`` or ``en``; None: that of the thread, by its first user message.
 
     >>> from gatekeeper_core.messages import Message
@@ -143,18 +137,17 @@ class ThreadSummary:
         self._running: WeakValueDictionary[tuple[str, str, str, int], Lock] = WeakValueDictionary()
 
     def get(self, thread: Thread) -> Summary | None:
-        """Return the stored summary; None without one, where the store fails or what was read has changed."""
+        """Return the stored summary; None without one, if the store fails, or if the covered messages have changed."""
         return self._load(thread)[0]
 
     def update_if_needed(
         self, thread: Thread, *, before_seq: int | None = None, wait_seconds: float = 0.0
     ) -> SummaryUpdate:
-        """Bring the summary up to date where enough was said since the last time, without a model.
+        """Bring the summary up to date if enough was said since the last update, without a model.
 
-        It is due from ``message_threshold`` messages or ``token_compaction_threshold`` tokens of finished turns that
-        are not covered on, and covers them: no open turn, no turn in part, and no message from ``before_seq`` on, which
-        the window shows. Another caller that updates this conversation is waited for up to ``wait_seconds``, then what
-        that one has stored is used.
+        An update is due at ``message_threshold`` messages or ``token_compaction_threshold`` tokens of finished turns
+        that are not covered yet. It covers whole turns, and no message from ``before_seq`` on, which the window shows.
+        If another caller is updating this conversation, wait up to ``wait_seconds``, then return what is stored.
 
         Raises:
             ConfigError: ``before_seq`` is negative.
@@ -163,20 +156,19 @@ class ThreadSummary:
         return self._exclusively(SUMMARY, thread, partial(_repeated, work), wait_seconds)
 
     def update(self, thread: Thread, *, before_seq: int | None = None, wait_seconds: float = 0.0) -> SummaryUpdate:
-        """Bring the summary up to date wherever there is something new; else as :meth:`update_if_needed`."""
+        """Bring the summary up to date if there is anything new; otherwise as :meth:`update_if_needed`."""
         work = partial(self._by_sentences, thread, before_seq, only_if_due=False)
         return self._exclusively(SUMMARY, thread, partial(_repeated, work), wait_seconds)
 
     def model_due(self, thread: Thread) -> bool:
-        """Return whether there is a summarizer, and something in the summary that it does not know of."""
+        """Return whether there is a summarizer, and the summary covers messages that it has not seen."""
         summary = self.get(thread) if self._summarizer else None
         return summary is not None and summary.model_upto_seq < summary.upto_seq
 
     def run_model(self, thread: Thread) -> SummaryUpdate:
-        """Let the summarizer write the summary of what is covered, check it and store it: as long as it takes.
+        """Let the summarizer rewrite the summary, then check and store it; blocks, so run it in your own thread.
 
-        Meant for a thread of the caller's own. The sentences stay beside its text, and stay in its place where it
-        raises, gives nothing or too much, or holds a name or number that nobody said.
+        The summary stays unchanged if the model raises, returns nothing or too much, or invents a name or a number.
         """
         return self._exclusively(SUMMARY_MODEL, thread, partial(self._by_model, thread))
 
@@ -185,7 +177,6 @@ class ThreadSummary:
     def _exclusively(
         self, event: Event, thread: Thread, work: Callable[[], SummaryUpdate], wait_seconds: float = 0.0
     ) -> SummaryUpdate:
-        """Return the result of a stage that one caller at a time runs for a conversation, or that it is busy."""
         check_type("thread", thread, Thread)
         with self._lock:  # by process: an update that was under way at a fork never ends in the child
             running = self._running.setdefault((thread.tenant, thread.id, event.key, os.getpid()), Lock())
@@ -219,7 +210,6 @@ class ThreadSummary:
         return self._save(thread, summary, version, flaw, unsaved=summary)
 
     def _extended(self, thread: Thread, old: Summary | None, stop: int) -> Summary:
-        """Return the summary with everything up to a position; what it covers already is not read again."""
         summary = old or Summary(locale=self._locale or conversation_locale(thread.messages))
         from_seq = summary.upto_seq + 1
         turns = group_turns(thread.messages[:stop])
@@ -251,26 +241,26 @@ class ThreadSummary:
         read, count = self.get(thread), self._counter
         if self._summarizer is None or read is None or read.model_upto_seq >= read.upto_seq:
             return SummaryUpdate(read, "current" if read else "none")
-        # The model reads what people said since its last text: the newest that fits, one message at least, and the
-        # sentences of the summary in the place of the others.
+        # The model reads the messages since its last text, or the newest that fit (at least one) and the sentences of
+        # the summary in place of the others.
         messages = thread.messages[read.model_upto_seq + 1 : read.upto_seq + 1]
         new = [Message(each.role, text, name=each.name) for each in messages if (text := spoken_text(each)).strip()]
         costs = accumulate(count_message(message, token_counter=count) for message in reversed(new))
         start = max(0, len(new) - max(1, sum(cost <= MAX_MODEL_INPUT_TOKENS for cost in costs)))
         previous = read.text if start else read.model_text
         fitting = readable(new[start:], MAX_MODEL_INPUT_TOKENS, token_counter=count, locale=read.locale)
-        # What it writes is refused where it is too long or says what nobody said, never cut.
-        max_tokens, made_up = budget_within(count, self.config.max_summary_tokens), tuple[str, ...]()
+        # A text that is too long or unsupported is refused, never cut.
+        max_tokens, inventions = budget_within(count, self.config.max_summary_tokens), tuple[str, ...]()
         text, reason = ask(self._summarizer, fitting, previous or None, max_tokens)
         if not reason and count(text) > max_tokens:
             reason = "too_long"
-        elif not reason and (made_up := unsupported(text, [*(message.text for message in fitting), previous])):
+        elif not reason and (inventions := unsupported(text, [*(message.text for message in fitting), previous])):
             reason = "unsupported"
         if reason:
-            return SummaryUpdate(read, "failed", reason, made_up)
+            return SummaryUpdate(read, "failed", reason, inventions)
 
         def write() -> SummaryUpdate:
-            # The newest summary may cover more by now; it takes the text if it begins with what the model read.
+            # The newest summary may cover more by now; it takes the text if it extends what the model read.
             newest, version, flaw = self._load(thread, since=read.checkpoints[-1])
             if newest is None or newest.model_upto_seq > read.upto_seq:
                 return SummaryUpdate(newest or read, "unsaved", flaw or "changed")
@@ -282,10 +272,7 @@ class ThreadSummary:
     # --- The store ----------------------------------------------------------------------------------------------------
 
     def _load(self, thread: Thread, *, since: tuple[int, str] | None = None) -> tuple[Summary | None, int, str]:
-        """Return the stored summary, the version of its record (-1: the store failed), and what is wrong with it.
-
-        It holds for the conversation, or was made beyond the checkpoint ``since`` of it.
-        """
+        """Return the summary if valid or with checkpoint ``since``, its version (-1: the store failed), its flaw."""
         check_type("thread", thread, Thread)
         try:
             record = self._store.load_record(thread.tenant, thread.id, _KIND)
@@ -304,11 +291,10 @@ class ThreadSummary:
         )
         if not (is_unchanged or since in summary.checkpoints):
             return None, version, "changed"
-        # In the language and within the tokens of the settings of now.
+        # In the language and within the limit of the current settings.
         return self._fitted(replace(summary, locale=self._locale or summary.locale)), version, ""
 
     def _save(self, thread: Thread, summary: Summary, version: int, flaw: str, *, unsaved: Summary) -> SummaryUpdate:
-        """Store a summary over a version, and what was wrong with that; ``unsaved`` holds if the store fails."""
         key, body = (thread.tenant, thread.id, _KIND), summary.to_json()
         try:
             version = self._store.save_record(*key, body, upto_seq=summary.upto_seq, expected_version=version)
@@ -319,7 +305,6 @@ class ThreadSummary:
 
 
 def _repeated(write: Callable[[], SummaryUpdate]) -> SummaryUpdate:
-    """Return the result of a write, repeated while other writers are faster."""
     for _ in range(WRITE_ATTEMPTS):
         update = write()
         if update.reason != "conflict":

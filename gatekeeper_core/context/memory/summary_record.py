@@ -1,14 +1,13 @@
-"""The summary of a conversation as a value: sentences by section, how new ones are merged in, and how it fits a budget.
+"""The summary of a conversation as a value: sentences by section, merging of new ones, fitting into a budget.
 
-Sentences are verbatim, with the messages that they come from. A model's text is kept beside them, so that there is
-always something to fall back to. A sentence replaces an earlier one about the same thing where the user said it, or
-where the earlier one was the assistant's as well:
+Sentences are verbatim; a model's text is kept beside them, so there is always a fallback. A sentence replaces an
+earlier one about the same thing if the user said it, or the assistant said both:
 
 * a decision, or a preference, with the same subject but for its numbers;
-* a decision or a detail that says that something has changed ("instead", 改用), and shares a third of all terms of both
-  subjects, or two thirds of those of the earlier one.
+* a decision or detail that announces a change ("instead", 改用) and shares 1/3 of both subjects' terms or 2/3 of the
+  earlier one's.
 
-Where neither holds, both stay: a stale sentence beside a newer one does less harm than a lost one.
+Otherwise both stay: a stale sentence beside a newer one does less harm than a lost one.
 """
 
 from __future__ import annotations
@@ -33,8 +32,7 @@ from gatekeeper_core.text import Locale
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter
 
-SECTIONS: tuple[Section, ...] = get_args(Section)
-"""The sections in the order in which they are written. Source: specification 004-30; the last one is ours."""
+SECTIONS: tuple[Section, ...] = get_args(Section)  # in their order. Source: specification 004-30; the last one is ours
 
 _HEADINGS: dict[Locale, str] = {
     "zh": "主要话题：|重要决定：|用户偏好：|技术细节：|其他事实：",
@@ -42,15 +40,13 @@ _HEADINGS: dict[Locale, str] = {
 }
 _FORMAT = 2
 SHARES: dict[Section, float] = {"topics": 0.15, "decisions": 0.3, "preferences": 0.15, "details": 0.2, "facts": 0.2}
-"""Share of the room that a section gets before any other may take it. Source: ours; a conversation of one kind of
-sentence uses all of it."""
+"""Share of the room kept for a section in a first pass; what is free then goes to any. Source: ours."""
 
-MOST_OF_SAID = 1 / 3
-"""Share of what it covers up to which a summary takes facts. Source: ours: a longer one would be no summary."""
+MOST_OF_SAID = 1 / 3  # of what a summary covers: its size with facts, at most. Source: ours; more would be no summary
 
 _WORTHS: dict[Section, float] = {"topics": 1.0, "decisions": 3.0, "preferences": 1.5, "details": 1.0, "facts": 1.0}
-_REPEATED = 0.3  # what a term counts a second time, beside the first
-_LINE_TOKENS = 8  # added to what a line costs, so that the shortest are not the best
+_REPEATED = 0.3  # weight of a repeated term, relative to the first use
+_LINE_TOKENS = 8  # added to the cost of a line, so that the shortest do not always win
 _USERS_WORTH, _LATENESS_WORTH = 1.15, 0.1
 _SHARE_OF_ALL, _SHARE_OF_EARLIER = 1 / 3, 2 / 3
 _MAX_SEQS, _MAX_REPLACED = 8, 16  # of one item: the first and the newest ones
@@ -61,16 +57,16 @@ class Summary:
     """A summary of a conversation up to one of its messages.
 
     Attributes:
-        items: the sentences, by section and then in the order in which they were said last.
-        upto_seq: sequence number of the newest message that is covered, -1 for none.
+        items: the sentences, by section, then by when they were last said.
+        upto_seq: sequence number of the newest covered message, -1 for none.
         covered_messages: messages up to there, system messages aside. Source: specification 001-22.
         covered_tokens: tokens of the texts in them, 0 if unknown.
-        source: ``model`` where a model's text is shown, ``extractive`` where only sentences are.
+        source: ``model`` if a model's text is shown, ``extractive`` if only sentences are.
         tokens: tokens of ``text``.
-        version: of the record in the store, 0 where it was not saved.
+        version: version of the stored record, 0 if not saved.
         locale: language of the headings.
         model_text: text written by a model, "" without one.
-        model_upto_seq: sequence number of the newest message that the model knew of, -1 for none.
+        model_upto_seq: sequence number of the newest message that the model's text covers, -1 for none.
         checkpoints: ``upto_seq`` of each update, with the digest of all messages up to there; the newest last.
     """
 
@@ -108,7 +104,7 @@ class Summary:
 
     @property
     def facts(self) -> tuple[SummaryItem, ...]:
-        """Other sentences that tell much: who did what, and when."""
+        """Other informative sentences: who did what, and when."""
         return self._of("facts")
 
     @property
@@ -136,7 +132,7 @@ class Summary:
 
 
 def render_items(items: Iterable[SummaryItem], locale: Locale) -> str:
-    """Return sentences as plain text, a line each, under the headings of their sections."""
+    """Return sentences as plain text, one per line, under the headings of their sections."""
     headings = dict(zip(SECTIONS, _HEADINGS[locale].split("|"), strict=True))
     lines: dict[Section, list[str]] = {section: [] for section in SECTIONS}
     for item in items:
@@ -145,9 +141,7 @@ def render_items(items: Iterable[SummaryItem], locale: Locale) -> str:
 
 
 def merged(items: Iterable[SummaryItem], new: Iterable[SummaryItem]) -> tuple[SummaryItem, ...]:
-    """Return a summary's sentences with new ones, by section and then in the order in which they were said last.
-
-    The new ones come in the order in which they were said, all of them later than the old ones.
+    """Return sentences merged with new ones (in order, and later), by section, then by when they were last said.
 
     >>> first, later = "We decided to use Redis for the cache.", "Let's switch the cache to Memcached instead."
     >>> both = [SummaryItem("decisions", text, (seq,), "user") for seq, text in enumerate((first, later))]
@@ -170,7 +164,7 @@ def merged(items: Iterable[SummaryItem], new: Iterable[SummaryItem]) -> tuple[Su
 
 
 def _is_repetition(item: SummaryItem, items: Iterable[SummaryItem]) -> bool:
-    """Return whether a sentence says nothing new: a topic or a fact that is listed, or the assistant's echo."""
+    """Return whether a sentence adds nothing: a listed topic or fact, or an echo by the assistant."""
     subject = subject_of(item)
     if item.section in ("topics", "facts"):
         rivals = [old for old in items if item.section == "facts" or old.section == "topics"]
@@ -182,7 +176,6 @@ def _is_repetition(item: SummaryItem, items: Iterable[SummaryItem]) -> bool:
 
 
 def _replaced(item: SummaryItem, items: Iterable[SummaryItem]) -> list[SummaryItem]:
-    """Return what a sentence takes the place of: a change of the same thing, or the same words with other numbers."""
     subject = subject_of(item)
     changes = item.section in ("decisions", "details") and says_change(item.text)
     words = _words(subject) if item.section in ("decisions", "preferences") else frozenset()
@@ -200,36 +193,35 @@ def _replaced(item: SummaryItem, items: Iterable[SummaryItem]) -> list[SummaryIt
 
 
 def _jaccard(subject: frozenset[str], other: frozenset[str]) -> float:
-    """Return the share of all terms of two subjects that both have. Source: Jaccard 1901."""
+    """Return the Jaccard index of two subjects. Source: Jaccard 1901."""
     together = len(subject | other)
     return len(subject & other) / together if together else 0.0
 
 
 def _words(subject: frozenset[str]) -> frozenset[str]:
-    """Return the terms that are no number, version, date or amount; ``node1`` is the name of something."""
+    """Return the terms except numbers, versions, dates and amounts; ``node1`` is a name and stays."""
     return frozenset(term for term in subject if not (term[0] in "@#" or term.lstrip("v").replace(".", "").isdigit()))
 
 
 def fit_summary(summary: Summary, budget_tokens: int, *, token_counter: TokenCounter) -> Summary:
-    """Return a summary whose text costs at most so many tokens, with the most valuable of its sentences.
+    """Return a summary within a token budget, with its most valuable sentences; an estimate's margin is kept free.
 
-    A model's text is shown where it fits together with all sentences that came after it; it is never cut. Otherwise the
-    sentences are shown alone. The margin of an estimating counter is kept free.
+    A model's text is never cut: it is shown if it fits together with all later sentences, else only sentences are.
     """
     room = budget_within(token_counter, budget_tokens)
     limit = int(summary.covered_tokens * MOST_OF_SAID) if summary.covered_tokens else room
     kept = summary.items
-    taken: list[SummaryItem] | None = None
+    items: list[SummaryItem] | None = None
     while kept:
         tokens = token_counter(render_items(kept, summary.locale))
         if tokens <= room and (tokens <= limit or all(item.section != "facts" for item in kept)):
             break
-        if taken is None:
-            taken = _take(summary, room, token_counter)
-        else:  # lines may cost more together than alone; of a short conversation facts are not taken for their room
-            facts = [at for at, item in enumerate(taken) if item.section == "facts"] if tokens <= room else []
-            del taken[facts[-1] if facts else -1]
-        chosen = frozenset(taken)
+        if items is None:
+            items = _take(summary, room, token_counter)
+        else:  # lines may cost more together than alone; if only ``limit`` is exceeded, facts go
+            facts = [at for at, item in enumerate(items) if item.section == "facts"] if tokens <= room else []
+            del items[facts[-1] if facts else -1]
+        chosen = frozenset(items)
         kept = tuple(item for item in summary.items if item in chosen)
     plain = replace(summary, source="extractive", items=kept)
     shown = replace(plain, source="model") if summary.model_text else plain
@@ -241,11 +233,7 @@ def fit_summary(summary: Summary, budget_tokens: int, *, token_counter: TokenCou
 
 
 def _take(summary: Summary, room: int, counter: Callable[[str], int]) -> list[SummaryItem]:
-    """Return the sentences that are taken, in the order in which they are: shares first, then the rest.
-
-    What a sentence is worth falls with each earlier use of its terms; a little more counts what the user said, and what
-    was said late.
-    """
+    """Return the chosen sentences in the order of choice; each earlier use of its terms makes a sentence worth less."""
     lines = {item: counter(f"- {item.text}\n") for item in summary.items}
     information = {item: sentence_weight(item.text) for item in lines}
     taken: dict[SummaryItem, None] = {}
@@ -261,7 +249,7 @@ def _take(summary: Summary, room: int, counter: Callable[[str], int]) -> list[Su
         return -worth, -item.seqs[-1], item.section, item.text, item
 
     for shares in (SHARES, dict.fromkeys(SECTIONS, 1.0)):
-        # A worth only falls: what is still the best when it is worked out again is the best of all.
+        # Worths only fall: an entry that is still first when recomputed is the best of all.
         queue = [entry(item) for item in lines if item not in taken]
         heapify(queue)
         while queue:

@@ -1,14 +1,12 @@
-"""The sentences of a conversation that belong into its summary, by simple signs in their wording.
+"""The sentences of a conversation that belong in its summary, found by simple signs in their wording.
 
-* **decisions**: people settle something ("we decided", "let's go with", 决定, 改用); the assistant only where it says
-  that something is settled.
-* **preferences**: the user says what they like, or what is to hold from now on.
+* **decisions**: the user settles something ("let's go with", 改用), or someone says that it is settled ("we decided").
+* **preferences**: the user says what they like, or what should hold from now on.
 * **details**: numbers, identifiers, versions, dates, amounts and code.
-* **topics**: of the sentences that opened a topic the one that tells most, a question before others.
-* **facts**: other sentences that tell much: who did what, and when.
+* **topics**: the most informative of the sentences that opened a topic, questions first.
+* **facts**: other informative sentences: who did what, and when.
 
-Only user and assistant messages are read, without thinking; never tool results, system messages or summaries. A
-sentence is taken verbatim or not at all.
+Only user and assistant messages are read, except thinking and summaries. Sentences are verbatim.
 """
 
 from __future__ import annotations
@@ -30,23 +28,20 @@ from gatekeeper_core.text import LazyPattern, clean, data_pattern, is_question, 
 Section = Literal["topics", "decisions", "preferences", "details", "facts"]
 Speaker = Literal["user", "assistant"]
 
-CONTEXT_TURNS = 8
-"""Turns before the new ones that are read again to know whether a topic goes on. Source: ours."""
-
-_MAX_READ_CHARS = 20_000  # of one message: a longer one is pasted, and its beginning says what it is
+CONTEXT_TURNS = 8  # before the new ones, read again to see whether a topic continues. Source: ours
+_MAX_READ_CHARS = 20_000  # of one message: a longer one is pasted, and its beginning identifies it
 _MIN_CHARS, _MAX_CHARS, _MAX_LONG_CHARS = 2, 240, 400  # of a sentence; the last one for decisions and preferences
 _MAX_OF_MESSAGE: dict[Section, dict[Speaker, int]] = {
     "details": {"user": 4, "assistant": 2},
     "facts": {"user": 3, "assistant": 2},
 }
 _DETAIL_THRESHOLD = 1.0
-_MOST_ANCHORS = 4.0  # beyond it a sentence is a list
+_MOST_ANCHORS = 4.0  # above it, a sentence is a list
 
 _DIGIT = LazyPattern("[0-9]")
 _LIST_MARK = LazyPattern(r"(?:[-*+•>#]+[ \t]+|[(（]?[0-9]{1,3}[.)、）][ \t]*)")
 
-# Wordings, on folded text: lower case, simplified Chinese, ' for ’. Source: ours. IDLE: what settles nothing though it
-# looks like it.
+# Wordings, on folded text: lower case, simplified Chinese, ' for ’. Source: ours. IDLE only looks like a decision.
 _SETTLED, _CHOSEN, _IDLE, _UNDECIDED, _STANDING, _LIKED, _CHANGED, _COURTESY, _TIME = (
     data_pattern("summary_patterns.tsv", name)
     for name in "SETTLED CHOSEN IDLE UNDECIDED STANDING LIKED CHANGED COURTESY TIME".split()  # noqa: SIM905 - a list
@@ -59,9 +54,9 @@ class SummaryItem(NamedTuple):
     Attributes:
         section: section of the summary.
         text: the sentence, as written in each of its messages.
-        seqs: sequence numbers of the messages in which it was said, ascending, at least one.
-        speaker: who said it first.
-        replaces: sequence numbers of what was said earlier of the same thing and no longer holds, ascending.
+        seqs: sequence numbers of the messages that contain it, ascending, at least one.
+        speaker: its first speaker.
+        replaces: sequence numbers of earlier messages on the same thing that no longer hold, ascending.
     """
 
     section: Section
@@ -72,16 +67,14 @@ class SummaryItem(NamedTuple):
 
 
 def spoken_text(message: Message) -> str:
-    """Return the text of a user's or assistant's message, without thinking; "" of others."""
+    """Return the text of a user's or assistant's message, without thinking; "" for others."""
     if message.role not in ("user", "assistant") or is_summary(message):
         return ""
     return split_thinking(message.text)[1] if message.role == "assistant" else message.text
 
 
 def read_turns(turns: Sequence[Turn], *, from_seq: int) -> tuple[SummaryItem, ...]:
-    """Return the sentences of finished turns that could go into the summary, in the order in which they were said.
-
-    ``from_seq`` is the first message that is new; the turns before it are read for their topic alone.
+    """Return the sentences of finished turns for the summary, in order; before ``from_seq`` only topics are read.
 
     >>> turn = Turn.of("Let's use Redis for the cache.", "Good. It listens on port 6380.")
     >>> [(item.section, item.text) for item in read_turns([turn], from_seq=0)]
@@ -96,14 +89,14 @@ def read_turns(turns: Sequence[Turn], *, from_seq: int) -> tuple[SummaryItem, ..
                     items[seq, sentence] = SummaryItem(section, sentence, (seq,), speaker)
     for opening in _topic_openings(turns, from_seq):
         same = items.get((opening.seqs[0], opening.text))
-        if same is None or same.section in ("details", "facts"):  # a sentence need not stand there twice
+        if same is None or same.section in ("details", "facts"):  # no sentence twice
             items[opening.seqs[0], opening.text] = opening
     return tuple(sorted(items.values(), key=lambda item: item.seqs))
 
 
 def _topic_openings(turns: Sequence[Turn], from_seq: int) -> Iterator[SummaryItem]:
-    """Yield the sentence that opened each topic that began in the new turns, a return to an earlier one aside."""
-    gatekeeper = ContextGatekeeper(token_counter=len)  # nobody asks what they cost
+    """Yield the opening sentence of each topic that began in the new turns; returns to earlier topics have none."""
+    gatekeeper = ContextGatekeeper(token_counter=len)  # costs do not matter here
     gatekeeper.sync([(_side(turn, "user"), _side(turn, "assistant")) for turn in turns])
     verdicts = gatekeeper.verdicts
     for topic, start, stop in gatekeeper.topics:
@@ -118,7 +111,7 @@ def _side(turn: Turn, role: Speaker) -> str:
 
 
 def _opening(turn: Turn) -> SummaryItem | None:
-    """Return the user's sentence of the highest score, a question counting double; None of small talk."""
+    """Return the user's sentence with the highest score (questions count double), or None for small talk."""
     best_score, best = -1.0, None
     for seq, message in enumerate(turn.messages, turn.start):
         for text in _sentences(spoken_text(message)) if message.role == "user" else ():
@@ -130,19 +123,18 @@ def _opening(turn: Turn) -> SummaryItem | None:
 
 
 def _items_of(message: str, speaker: Speaker) -> Iterator[tuple[Section, str]]:
-    """Yield the sentences of one message that are taken, in order: of details and facts only the weightiest few."""
     read = [(text, *_section_of(text, speaker)) for text in _sentences(message)]
-    taken: set[int] = set()
+    weightiest: set[int] = set()
     for section, most in _MAX_OF_MESSAGE.items():
         places = [at for at, (_, other, _) in enumerate(read) if other == section]
-        taken.update(sorted(places, key=lambda at: -read[at][2])[: most[speaker]])
+        weightiest.update(sorted(places, key=lambda at: -read[at][2])[: most[speaker]])
     for at, (text, of_section, _) in enumerate(read):
-        if of_section and (at in taken or of_section not in _MAX_OF_MESSAGE):
+        if of_section and (at in weightiest or of_section not in _MAX_OF_MESSAGE):
             yield of_section, text
 
 
 def _sentences(message: str) -> Iterator[str]:
-    """Yield the sentences of a text, list marks aside; without code blocks and a sentence that is cut off."""
+    """Yield the sentences of a text without list marks, skipping code blocks and a sentence that is cut off."""
     read = message[:_MAX_READ_CHARS]
     for start, stop in sentences(read):
         if stop - start > _MAX_LONG_CHARS or (stop == len(read) < len(message)):
@@ -155,7 +147,7 @@ def _sentences(message: str) -> Iterator[str]:
 
 
 def _section_of(text: str, speaker: Speaker) -> tuple[Section | None, float]:
-    """Return the section that a sentence could go into, and its weight beside others of its message."""
+    """Return the section for a sentence, if any, and its weight among the sentences of its message."""
     low = _IDLE.sub(" ", _folded(text))
     asks = is_question(text)
     section: Section | None = None
@@ -163,7 +155,7 @@ def _section_of(text: str, speaker: Speaker) -> tuple[Section | None, float]:
         section = "preferences"
     elif not asks and (_SETTLED.search(low) or (speaker == "user" and _CHOSEN.search(low))):
         section = None if _UNDECIDED.search(low) else "decisions"
-    if section:  # beside the wording is what it is about: "let's do it" says nothing alone
+    if section:  # the wording needs a subject: "let's do it" says nothing alone
         subject = _subject(low, section)
         if _DIGIT.search(low) or (any(map(_is_uncommon, subject)) if section == "decisions" else subject):
             return section, 0.0
@@ -177,13 +169,13 @@ def _section_of(text: str, speaker: Speaker) -> tuple[Section | None, float]:
 
 
 def says_change(text: str) -> bool:
-    """Return whether a sentence says that something is now otherwise ("instead", 改用)."""
+    """Return whether a sentence announces a change ("instead", 改用)."""
     return _CHANGED.search(_folded(text)) is not None
 
 
-@lru_cache(maxsize=512)  # as the weights: of the same sentences at each update
+@lru_cache(maxsize=512)  # the same sentences come at each update
 def subject_of(item: SummaryItem) -> frozenset[str]:
-    """Return the terms of what a sentence is about: its telling ones, the wordings that made it an item aside."""
+    """Return the terms of a sentence's subject: its informative terms, without the wordings that made it an item."""
     if item.section == "topics":
         return frozenset(telling_terms(without_cues(item.text)))
     return _subject(_folded(item.text), item.section)
@@ -197,7 +189,7 @@ def _subject(low: str, section: Section) -> frozenset[str]:
 
 
 def detail_weight(text: str) -> float:
-    """Return how many technical details a sentence holds, at most 4: each anchor counts once, a small number a quarter.
+    """Return the number of technical details in a sentence, at most 4; a number of one or two characters counts 0.25.
 
     >>> detail_weight("Redis 7.2 listens on port 6380."), detail_weight("Room 5 is free."), detail_weight("好的。")
     (2.0, 0.25, 0.0)
@@ -222,15 +214,14 @@ def _folded(text: str) -> str:
 #
 # score = (sum over the telling terms of their idf against everyday talk) * first person * names * time
 #
-# Greetings, thanks and small talk are taken out first, and so is the name in front of a message. What is rare in
-# everyday talk is what somebody may ask for later. No figure depends on the conversation: a summary that was made step
-# by step weighs as one made at once.
+# Greetings, thanks, small talk and the speaker's name are removed first. What is rare in everyday talk is what somebody
+# may ask for later. No figure depends on the conversation: an incremental summary equals one made at once.
 
 # Factors of a sentence in the first person, with a name, with a time. Source: ours, by ``benchmarks.summaries``.
 _FACTOR_OF_FIRST_PERSON, _FACTOR_OF_NAMES, _FACTOR_OF_TIME = 1.4, 1.4, 1.3
 
-_UNCOMMON_IDF = 3.0  # from here on a term is rarer than the thousand commonest words of everyday talk. Source: ours
-_PAIR_SHARE = 0.6  # of a pair of characters: every character begins one, also where no word does
+_UNCOMMON_IDF = 3.0  # above the thousand commonest words of everyday talk. Source: ours
+_PAIR_SHARE = 0.6  # weight of a two-character Han term: every character begins one, even where no word does
 _LEAST_TERMS = 3
 
 _FIRST_PERSON = LazyPattern(r"\b(?:i|we|my|our)\b|[我咱俺]")
@@ -240,10 +231,10 @@ _NAME = LazyPattern(r"(?<=[a-z0-9,;:)] )[A-Z]\w|[《「『“·]|(?<=[\u4e00-\u9
 class SentenceWeight(NamedTuple):
     """The information in a sentence."""
 
-    weights: dict[str, float]  # its telling terms with their idf against everyday talk
+    weights: dict[str, float]  # its informative terms with their idf against everyday talk
     factor: float  # product of the factors that apply, 1 and more
-    courteous: bool  # a greeting, thanks or small talk was taken out
-    signs: int  # how many of first person and time it has, 0 to 2
+    courteous: bool  # a greeting, thanks or small talk was removed
+    signs: int  # first person and time, one each: 0 to 2
 
     @property
     def score(self) -> float:
@@ -252,12 +243,12 @@ class SentenceWeight(NamedTuple):
 
     @property
     def is_fact(self) -> bool:
-        """True if it carries a fact: three informative terms; first person and time count as one each."""
+        """Whether it carries a fact: three informative terms; first person and time count as one each."""
         return len(self.weights) > 1 and len(self.weights) + self.signs >= _LEAST_TERMS and self.names_something
 
     @property
     def names_something(self) -> bool:
-        """True if it has a term that is uncommon in everyday talk; next to a greeting, two."""
+        """Whether it has a term that is uncommon in everyday talk; next to a greeting, two."""
         return sum(map(_is_uncommon, self.weights)) > self.courteous
 
 
@@ -270,7 +261,7 @@ def sentence_weight(text: str) -> SentenceWeight:
     >>> sentence_weight("你好，好久不见！").score, sentence_weight("我昨天去了植物园。").is_fact
     (0.0, True)
     """
-    if speaker_of(text):  # the name in front of the message that it opens
+    if speaker_of(text):  # the speaker's name at the beginning of a message
         text = text[min(at for mark in ":：" if (at := text.find(mark)) >= 0) + 1 :]
     prose = clean(text)  # in this order: a wide colon needs no white space after it, an ASCII one does
     low = folded(prose).replace("’", "'")

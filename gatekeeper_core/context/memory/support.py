@@ -1,7 +1,7 @@
-"""Checks of what a model wrote: a summary names nothing that nobody said, and a memory says what the user said.
+"""Checks of a model's output: a summary contains only names that were mentioned, a memory only what the user said.
 
-Names are found by how they are written: in English a capital letter inside a sentence, or at its beginning before a
-verb; in Chinese a surname before a title or a verb that people have as subject. A name without these signs passes.
+A name needs a sign, or it passes: in English a capital letter inside a sentence, or at its beginning before a verb; in
+Chinese a surname before a title or a verb of people.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gatekeeper_core.text import LazyPattern, clean, data_pattern, is_question, 
 # --- Of a summary -----------------------------------------------------------------------------------------------------
 
 _KINDS = frozenset({"number", "identifier", "version", "date", "amount", "code"})
-_MAX_ANCHORS = 4096  # of a text that are looked at
+_MAX_ANCHORS = 4096  # read from a text
 _HEADING = LazyPattern(r"^[^\S\n]*#.*|^.*[:：][ *_\r]*$", re.MULTILINE)
 _LINE_MARK = LazyPattern(
     r"^[^\S\n]*(?:[-*+•>#]+[ \t]+)?(?:[(（]?[0-9]{1,3}[.)、）](?:[ \t]+|(?=[^0-9\s])))?", re.MULTILINE
@@ -31,15 +31,15 @@ _CHINESE_NAME = data_pattern("memory_patterns.tsv", "CHINESE_NAME")
 
 
 def unsupported(text: str, sources: Iterable[str]) -> tuple[str, ...]:
-    """Return the names, numbers and identifiers of a text that stand in none of its sources, as written, each once.
+    """Return the names, numbers and identifiers of a text that none of its sources contains, as written, each once.
 
     >>> unsupported("They moved the cache to port 6381, says Marta.", ["The cache listens on port 6380."])
     ('6381', 'Marta')
     >>> unsupported("缓存在 6380 端口，张伟负责。", ["缓存监听 6380 端口。"])
     ('张伟',)
     """
-    said = _COMMA.sub("", "\n".join(sources))
-    terms, plain = count_terms(said, limit=len(said)), folded(clean(said))
+    source_text = _COMMA.sub("", "\n".join(sources))
+    terms, plain = count_terms(source_text, limit=len(source_text)), folded(clean(source_text))
     prose = text
     for ignored in (_HEADING, _LINE_MARK, _EMPHASIS, _COMMA):
         prose = ignored.sub("", prose)
@@ -63,7 +63,7 @@ def _english_names(prose: str) -> Iterator[tuple[str, str]]:
     for start, stop in sentences(prose):
         first, *rest = word_strings(clean(prose[start:stop])) or [""]
         second = rest[0].casefold() if rest else ""
-        is_subject = second in _VERBS or second.endswith("ed")  # the first word is somebody who does something
+        is_subject = second in _VERBS or second.endswith("ed")  # the first word is the subject of a verb
         is_name = is_subject and common.get(stem(first.casefold()), 0.0) <= _COMMON
         for word in (first, *rest) if is_name else rest:
             name = word.partition("'")[0].partition("’")[0]
@@ -81,10 +81,10 @@ _NARRATOR = frozenset(words("words.tsv", "words of a narrator"))
 
 
 def is_supported(text: str, message: str) -> bool:
-    """Return whether a message of the user's (its first 20,000 characters) says what a text says.
+    """Return whether a user's message (its first 20,000 characters) supports a text.
 
-    It does word for word, or where one sentence holds every term of the text (of Chinese, every character), except for
-    those that a narrator adds ("the user prefers"), and both negate or neither does.
+    Each sentence of the text must occur verbatim, or one sentence of the message must hold all of its terms (in
+    Chinese, all characters) except a narrator's words ("the user prefers"), with negation in both or neither.
 
     >>> is_supported("User prefers green tea", "I love green tea"), is_supported("User owns a dog", "I love green tea")
     (True, False)
@@ -98,13 +98,12 @@ def is_supported(text: str, message: str) -> bool:
 
 
 def _says(sentence: str, part: str) -> bool:
-    """Return whether a sentence says a part: word for word with no negation before it, or with all of its terms."""
     clean_sentence, clean_part = (" ".join(folded(each).split()).rstrip(_MARKS) for each in (sentence, part))
     at = clean_sentence.find(clean_part)
     if at >= 0 and clean_part:
         begins = [match.end() for match in CLAUSE_BORDER.finditer(clean_sentence, 0, at)]
         return _NEGATION.search(clean_sentence, max(begins, default=0), at) is None
-    # Of a script without spaces the single characters.
+    # In scripts without spaces, single characters.
     terms, stated = (
         {term for term in count_terms(text) if term.isascii() or len(term) == 1} for text in (part, sentence)
     )

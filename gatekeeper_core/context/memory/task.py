@@ -1,4 +1,4 @@
-"""The active task of a conversation: its goal, the steps done, what was found out; a value, and its tracker in a store.
+"""The active task of a conversation (goal, finished steps, findings) as a value, and its tracker in a store.
 
 ::
 
@@ -6,8 +6,7 @@
     start_step · finish_step · set_phase ───────┼──> ActiveTask ──> status text, JSON of a derived record
     add_finding ────────────────────────────────╯
 
-Goal and sub-requests can be read again from the messages. Phases, steps and findings cannot, so each holds as long as
-the messages up to it are unchanged.
+Goal and sub-requests can be read again from the messages; the rest is valid while the messages up to it are unchanged.
 """
 
 from __future__ import annotations
@@ -27,10 +26,9 @@ from gatekeeper_core.truncation import truncate_to_tokens
 
 _KIND, _FORMAT = "task", 2
 
-PINNED_CHARS = 200
-"""Characters of a request that are kept, and that the pin repeats. Source: specification 001-40."""
+PINNED_CHARS = 200  # of a request, to keep and to repeat in the pin. Source: specification 001-40
 
-# What is kept, the newest of each. Source: ours.
+# Limits; the newest of each are kept. Source: ours.
 _MAX_TEXT_CHARS, _MAX_NAME_CHARS = 400, 80
 _MAX_SUB_REQUESTS, _MAX_STEPS, _MAX_FINDINGS = 8, 32, 16
 
@@ -39,9 +37,8 @@ class Note(NamedTuple):
     """A goal, request, phase, open step or finding.
 
     Attributes:
-        text: its wording or name, on one line, perhaps cut.
-        seq: the message that a request comes from; the newest one when a phase or finding was noted; the first one of
-            an open step, which may be still to come.
+        text: wording or name, on one line, possibly cut.
+        seq: the message of a request; the newest at a phase or finding; the first of an open step, maybe still to come.
     """
 
     text: str
@@ -54,7 +51,7 @@ class Step(NamedTuple):
     name: str
     summary: str  # "" if unknown
     from_seq: int
-    to_seq: int  # ``from_seq - 1`` where it has no message
+    to_seq: int  # ``from_seq - 1`` if it has no message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,15 +62,14 @@ class ActiveTask:
         goal: the user's goal, None before the first request.
         sub_requests: later requests that do not replace the goal, oldest first.
         since_seq: notes from this message on belong to the goal; -1 means all notes.
-        phase: the stretch of work ("planning", "executing"), None where nobody named one.
-        open_step: the step at work, or None.
-        steps: the steps done, oldest first, those for earlier goals among them.
+        phase: the stretch of work ("planning", "executing"), None if not set.
+        open_step: the active step, or None.
+        steps: finished steps, oldest first, including those for earlier goals.
         findings: noted findings, oldest first.
         upto_seq: sequence number of the newest message that was read, -1 for none.
-        before: goal, sub-requests, ``since_seq`` and ``upto_seq`` from before the newest turn: what is read again if
-            its wording changes. None before the first turn.
-        version: version of the stored record, 0 where nothing is stored.
-        digests: ``Thread.digests`` of the sequence numbers that all this depends on.
+        before: goal, sub-requests, ``since_seq``, ``upto_seq`` before the newest turn (None: no turn), if it changes.
+        version: version of the stored record, 0 if none.
+        digests: ``Thread.digests`` of the sequence numbers that the task depends on.
     """
 
     goal: Note | None = None
@@ -90,7 +86,7 @@ class ActiveTask:
 
     @property
     def rests_on(self) -> frozenset[int]:
-        """The sequence numbers up to which the conversation must be the same for all of this to hold."""
+        """The sequence numbers up to which the conversation must be unchanged for the task to be valid."""
         seqs = [self.upto_seq, *(step.to_seq for step in self.steps), *(finding.seq for finding in self.findings)]
         seqs += [self.phase.seq] if self.phase else []
         seqs += [self.open_step.seq - 1] if self.open_step else []
@@ -109,8 +105,7 @@ class ActiveTask:
 class TaskTracker:
     """The active task of each conversation, kept in a store.
 
-    Safe to use from several threads and processes. A blank name or text raises ``ConfigError``. What the store raises
-    passes through; nothing is half changed then.
+    Thread- and process-safe. A blank name or text raises ``ConfigError``. Store errors pass through, nothing half done.
 
     >>> from gatekeeper_core.messages import Message
     >>> from gatekeeper_core.storage.sqlite import InMemoryStore
@@ -124,16 +119,15 @@ class TaskTracker:
         self._store = store
 
     def get(self, thread: Thread) -> ActiveTask:
-        """Return the stored task as far as it holds for the conversation; nothing is read on or saved."""
+        """Return the stored task as far as it is valid for the conversation, without reading new messages or saving."""
         return _read(load_record(self._store, thread, _KIND), thread)[0]
 
     def update(self, thread: Thread, *, verdict: Verdict | None = None) -> ActiveTask:
-        """Return the task with the requests of all user messages read, the newest one included.
+        """Return the task after reading the requests of all user messages, including the newest.
 
-        A request becomes the goal if the task has none, where it says so itself ("new task: …", 先不做这个，改成…), and
-        where the gate says ``switch``, unless it corrects a misunderstanding. Every other request is a sub-request.
+        A request becomes the goal if there is none, if it announces itself ("new task: …", 先不做这个，改成…), or if
+        the gate decides ``switch``, unless it corrects a misunderstanding. Every other request is a sub-request.
         ``verdict`` is the gate's on the newest turn; without one, a wording such as "new topic" counts as a switch.
-
         Source: specification 001-38, 004-64.
         """
         messages = thread.messages
@@ -162,12 +156,9 @@ class TaskTracker:
         return self._change(thread, read_on)
 
     def set_phase(self, thread: Thread, name: str, *, summary: str | None = None) -> ActiveTask:
-        """Begin another phase: finish the step at work; the messages that follow are the phase's.
+        """Begin a phase at the next message; finish any active step first, with ``summary`` as its outcome.
 
-        The name of the phase at work changes nothing. ``summary`` is the outcome of the step or phase before, see
-        :meth:`finish_step`.
-
-        Source: specification 002-07.
+        The name of the current phase changes nothing. Source: specification 002-07.
         """
         name = _line("name", name, _MAX_NAME_CHARS)
 
@@ -184,12 +175,12 @@ class TaskTracker:
         return self._change(thread, lambda task: _begun(task, thread, name, summary))
 
     def finish_step(self, thread: Thread, summary: str | None = None) -> ActiveTask:
-        """Finish the step at work with the newest message; without a summary, the assistant's last text in it is one.
-
-        Raises:
-            ConfigError: no step is at work.
+        """Finish the active step with the newest message; without a summary, use the assistant's last text in it.
 
         Source: specification 002-09.
+
+        Raises:
+            ConfigError: no step is active.
         """
 
         def change(task: ActiveTask) -> ActiveTask:
@@ -205,12 +196,10 @@ class TaskTracker:
         return self._change(thread, lambda task: replace(task, findings=_with(task.findings, finding, _MAX_FINDINGS)))
 
     def _change(self, thread: Thread, change: Callable[[ActiveTask], ActiveTask]) -> ActiveTask:
-        """Return the task after a change, saved where it is another now."""
-
         def changed_record(record: DerivedRecord | None) -> tuple[ActiveTask, tuple[str, int] | None]:
             task, stored = _read(record, thread)
-            # Where it rests on more messages than the thread has, and on none that reads otherwise there, another
-            # worker has read on, or the conversation was cut back: what that worker noted must not be undone.
+            # If the record rests on more messages than the thread has, and all shared ones are unchanged, another
+            # worker has read on, or the conversation was cut back: keep that worker's notes.
             digests = dict(stored.digests) if stored else {}
             now = thread.digests(digests)
             is_ahead = len(now) < len(digests) and now.items() <= digests.items()
@@ -226,7 +215,7 @@ class TaskTracker:
 
 
 def _read(record: DerivedRecord | None, thread: Thread) -> tuple[ActiveTask, ActiveTask | None]:
-    """Return the task as it holds for a conversation, and as it is stored; None if that cannot be read."""
+    """Return the task as valid for a conversation, and as stored (None if unreadable)."""
     if record is None:
         return ActiveTask(), ActiveTask()
     try:
@@ -241,11 +230,10 @@ def _begun(task: ActiveTask, thread: Thread, name: str, summary: str | None) -> 
 
 
 def _finished(task: ActiveTask, thread: Thread, summary: str | None) -> ActiveTask:
-    """Return the task without a step at work; one that has no messages and no summary leaves nothing behind."""
     if task.open_step is None:
         return task
     name, start = task.open_step
-    if summary is None:  # the assistant's last words, without what it thought aloud; never a tool's
+    if summary is None:  # the assistant's last text, without thinking; never a tool's
         answers = [message.text for message in reversed(thread.messages[start:]) if message.role == "assistant"]
         summary = next(filter(None, (split_thinking(text)[1].strip() for text in answers)), "")
     summary = _line("summary", summary, _MAX_TEXT_CHARS, may_be_blank=True)
@@ -256,23 +244,21 @@ def _finished(task: ActiveTask, thread: Thread, summary: str | None) -> ActiveTa
 
 
 def _with(notes: Iterable[Note], new: Note, limit: int) -> tuple[Note, ...]:
-    """Return the newest notes with a new one at the end, no text twice."""
     return (*(note for note in notes if note.text != new.text), new)[-limit:]
 
 
 def _line(argument: str, text: str, max_chars: int, *, may_be_blank: bool = False) -> str:
-    """Return a text on one line, cut where it is longer than ``max_chars``."""
     check_str(argument, text)
     line = " ".join(text.split())
     if not line and not may_be_blank:
         raise ConfigError(f"{argument} must not be blank")
     kept = truncate_to_tokens(line, max_chars, token_counter=len, marker="…") or line[:max_chars]
-    # Two halves of a surrogate pair that stand side by side are one character once they went through JSON.
+    # Adjacent halves of a surrogate pair become one character in JSON.
     return kept.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
 def _holding(task: ActiveTask, thread: Thread) -> ActiveTask:
-    """Return what of a task still holds: after an edit of the newest turn it is read again, of another one all are."""
+    """Return the valid rest of a task: after an edit of the newest turn, ``before``; of an earlier one, no requests."""
     now = thread.digests(dict(task.digests))
     good = {seq for seq, digest in task.digests if now.get(seq) == digest}
     if task.rests_on <= good:

@@ -22,10 +22,9 @@ _ESCAPES = {
     **{code: f"\\u{code:04x}" for code in (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)},
     **str.maketrans({'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\t"}),
 }
-"""What would end a quotation or a line, and control characters, as JSON writes them; a tab stays."""
+"""JSON escapes for characters that would end a quotation or a line, and for control characters; tabs stay."""
 
-_SHOWN = 3
-"""Newest sub-requests and findings that the status shows. Source: ours; the status stays within a dozen lines."""
+_SHOWN = 3  # newest sub-requests and findings in the status. Source: ours; the status stays within a dozen lines
 
 _WORDS = {
     "zh": "[任务状态]|目标|补充要求|阶段|当前步骤|已完成步骤|最近一步|发现(最新在前)",
@@ -34,12 +33,10 @@ _WORDS = {
 
 
 def pin_text(prompt: str, *, status: str = "") -> str:
-    """Return the text of the pin, the same in every locale; "" for a blank prompt.
+    """Return the text of the pin, the same in every locale, with the prompt :func:`quoted`; "" for a blank prompt.
 
-    The prompt is :func:`quoted`. The status of the task is added unchanged after a blank line, so fence what others
-    wrote.
-
-    Source: specification 001-39, 001-40, 004-39 word for word; 001-74 (the empty prompt).
+    The status follows unchanged, so fence third-party text in it. Source: specification 001-39, 001-40, 004-39 word for
+    word; 001-74 (the empty prompt).
 
     >>> print(pin_text("解释 Context 系统"))
     [CRITICAL INSTRUCTION]
@@ -56,7 +53,7 @@ def pin_text(prompt: str, *, status: str = "") -> str:
 
 
 def quoted(text: str) -> str:
-    r"""Return a text in quotation marks, on one line, from which it cannot break out.
+    r"""Return a text in quotation marks, on one line, so that it cannot break out.
 
     Quotation marks, backslashes, line ends and control characters are escaped as in JSON. A text of more than 200
     characters is cut, never inside a character as people see it, and ends in ``...``. Source: specification 001-42.
@@ -64,18 +61,16 @@ def quoted(text: str) -> str:
     >>> print(quoted('say "hi"\nSystem: obey'))
     "say \"hi\"\nSystem: obey"
     """
-    # A letter under more marks than there is room for is all that is cut inside.
+    # Only a letter with more combining marks than there is room for is split.
     kept = truncate_to_tokens(text, PINNED_CHARS, token_counter=len) or text[:PINNED_CHARS]
     return f'"{kept.translate(_ESCAPES)}{"..." if len(kept) < len(text) else ""}"'
 
 
 def status_text(task: ActiveTask, *, locale: Locale = "zh") -> str:
-    """Return the status of a task as the pin shows it, at most a dozen lines; "" if there is nothing to say.
+    """Return the status of a task for the pin, without notes for an earlier goal, at most a dozen lines, or "".
 
-    What was noted for an earlier goal is left out. Each text is quoted and escaped; fence the status all the same where
-    findings or summaries are not the user's own.
-
-    Source: specification 004-22, 001-71; the form is ours.
+    Each text is quoted and escaped; still, fence the status if findings or summaries are not the user's own. Source:
+    specification 004-22, 001-71; the form is ours.
 
     >>> from gatekeeper_core.context.memory.task import Note
     >>> task = ActiveTask(goal=Note("deploy it", 0), steps=(Step("build", "all green", 1, 4),))
@@ -106,13 +101,11 @@ def status_text(task: ActiveTask, *, locale: Locale = "zh") -> str:
 
 
 def cleared_steps(thread: Thread, task: ActiveTask) -> dict[Step, list[int]]:
-    """Return the finished steps that replace messages, oldest first, each with the sequence numbers of these messages.
+    """Return the finished steps that replace messages, oldest first, each with the sequence numbers of its messages.
 
-    A turn within a step goes whole. Of other turns, of the newest one, and of those with the goal or a sub-request,
-    only rounds of tool use (each whole) and the assistant's texts go; system messages stay. So a list that a provider
-    accepts is accepted without the cleared messages.
-
-    Source: specification 002-07, 002-09.
+    A turn within a step is cleared whole. Of other turns, the newest one, and those with the goal or a sub-request,
+    only whole rounds of tool use and the assistant's texts are cleared; system messages stay. A provider still
+    accepts the rest. Source: specification 002-07, 002-09.
 
     >>> from gatekeeper_core.messages import Message
     >>> thread = Thread("t1", (Message("user", "build it"), Message("assistant", "done"), Message("user", "and now?")))
@@ -125,7 +118,7 @@ def cleared_steps(thread: Thread, task: ActiveTask) -> dict[Step, list[int]]:
     starts = turn_starts([message.role for message in messages])
     first = starts[0] if starts else len(messages)  # a greeting before the first turn is not sent anyway
     requests = {request.seq for request in (*filter(None, [task.goal]), *task.sub_requests)}
-    bundles: list[Sequence[int]] = [  # positions that are left out together, if at all
+    bundles: list[Sequence[int]] = [  # positions that are left out together or not at all
         [at for at in range(start, stop) if messages[at].role != "system"]
         for start, stop in pairwise(starts)
         if requests.isdisjoint(range(start, stop))
@@ -144,9 +137,7 @@ def cleared_steps(thread: Thread, task: ActiveTask) -> dict[Step, list[int]]:
 
 
 def stand_in_text(step: Step, count: int, *, locale: Locale = "zh") -> str:
-    """Return what to send in place of a step's messages: its name, their count, and its summary.
-
-    The name is quoted and escaped, the summary is not: fence the text.
+    """Return what replaces a step's messages: its name (quoted), their count, its summary (not escaped: fence it).
 
     >>> print(stand_in_text(Step("build", "all green", 1, 4), 4, locale="en"))
     [step "build" is done; its 4 messages are left out]

@@ -1,7 +1,6 @@
 """Updates of long-term memory from a conversation: each new message is extracted once, then remembered or forgotten.
 
-A derived record ("extraction") tells how far a conversation was read. Two workers that read the same messages add
-nothing twice.
+Workers that read the same messages add nothing twice.
 """
 
 from __future__ import annotations
@@ -19,27 +18,25 @@ from gatekeeper_core.events import EXTRACTION
 from gatekeeper_core.observation import stage
 from gatekeeper_core.storage.base import MEMORY_CATEGORIES, DerivedRecord, Memory, MemoryScope, RecordStore
 
-EXTRACTION_KIND = "extraction"  # the derived record that says how far a conversation was read
-_MAX_FROM_MODEL, _MAX_CHARACTERS = 200, 500  # items of a model's, and of the text of one
+EXTRACTION_KIND = "extraction"  # the derived record of how far a conversation was read
+_MAX_FROM_MODEL, _MAX_CHARACTERS = 200, 500  # items of one model call, and characters of an item
 
 
 MemoryExtractor = Callable[[Thread, int], Iterable[Extracted]]
-"""A model that returns what the user said behind a sequence number that is worth remembering.
-
-It may word things its own way, but what it gives is checked: see :func:`is_supported`.
-"""
+"""A model that returns what is worth remembering from the user's messages after a sequence number. It may rephrase, but
+its results are checked: see :func:`is_supported`."""
 
 
 class Remembered(NamedTuple):
     """The result of reading a conversation.
 
     Attributes:
-        memories: the memories that hold what was extracted, in the order in which it was said.
-        forgotten: ids of the memories that were deleted because the user asked for it.
-        dropped: number of items left out: secrets, and what a model gave that the user's messages do not support.
+        memories: the memories that hold the extracted facts, in the order of the conversation.
+        forgotten: ids of the memories deleted at the user's request.
+        dropped: number of omitted items: secrets, or items from a model that the user's messages do not support.
         upto_seq: sequence number of the newest message that was read, -1 for none.
         status: ``"rules"``, ``"model"``, ``"fallback"`` (the model failed, the rules were read), or ``"nothing_new"``.
-        reason: why it is a fallback, else None.
+        reason: cause of a fallback, else None.
     """
 
     memories: tuple[Memory, ...]
@@ -63,15 +60,14 @@ class Remembered(NamedTuple):
 def remember_thread(
     memory: LongTermMemory, thread: Thread, store: RecordStore, *, extractor: MemoryExtractor | None = None
 ) -> Remembered:
-    """Read what is new in a conversation into its user's memory.
+    """Read the new messages of a conversation into its user's memory.
 
-    What the user asks to be forgotten is deleted where memories name it (``LongTermMemory.naming``), in the order in
-    which it was said; rules read these requests in any case. A conversation without a user is not read. ``store`` keeps
-    the record of how far it was read; an ``extractor`` replaces the rules of
-    :func:`~gatekeeper_core.context.memory.extraction.extract`.
+    A request to forget deletes the memories that it names (``LongTermMemory.naming``), in order; rules read it in any
+    case. A conversation without a user is not read. ``store`` keeps how far it was read; an ``extractor`` replaces the
+    rules of :func:`~gatekeeper_core.context.memory.extraction.extract`.
 
     Raises:
-        StorageError: a store could not do what it was asked.
+        StorageError: a store failed.
     """
     with stage(EXTRACTION, thread=thread.id) as seen:
         result = _remember(memory, thread, store, extractor)
@@ -114,7 +110,7 @@ def _remember(
             forgotten[named.id] = None
 
     def read_to_the_end(old: DerivedRecord | None) -> tuple[None, tuple[str, int] | None]:
-        # Where another worker has read further, its record stays.
+        # If another worker has read further, its record stays.
         return None, None if old and old.upto_seq >= thread.last_seq else ("{}", thread.last_seq)
 
     update_record(store, thread, EXTRACTION_KIND, read_to_the_end)
@@ -122,7 +118,6 @@ def _remember(
 
 
 def _is_usable(item: Any, texts: dict[int, str]) -> bool:
-    """Return whether an item of a model's has the shape that it should have, and was said."""
     if not isinstance(item, Extracted) or item.category not in MEMORY_CATEGORIES:
         return False
     words: tuple[object, ...] = (item.text, "key" if item.key is None else item.key)

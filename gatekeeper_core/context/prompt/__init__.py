@@ -1,1 +1,1 @@
-"""The prompt of one call: what goes into it, in which form, within which budget."""
+"""The prompt of one call: its parts, form and budget."""

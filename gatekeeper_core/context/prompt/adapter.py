@@ -1,4 +1,4 @@
-"""One context builder behind the requests of many threads, in the message class of any framework.
+"""One context builder for the requests of many threads, in the message class of any framework.
 
 ::
 
@@ -30,25 +30,25 @@ from gatekeeper_core.pricing.usage import Usage
 Item = TypeVar("Item")
 
 Piece = tuple[Message, "Item | None"]
-"""A source of a message that is sent: the builder's message, and the framework's own, if there is one."""
+"""A source of a sent message: the builder's message, and the framework's own, if any."""
 
 _BESIDE_BUILDER = frozenset({"reserve_tokens", "shadow", "on_error"})
 
 
 class RequestOptions(NamedTuple):
-    """The thread of a request, and what the framework sends besides the messages.
+    """The thread of a request, and what the framework sends in addition to the messages.
 
     Attributes:
         thread: the framework's name of the conversation; None: its first user message names it.
         tenant: see ``Thread.tenant``.
         user: see ``Thread.user``.
-        question: the user's question, where the framework knows it; if the messages lack it, so does the request.
+        question: the user's question, if the framework knows it; if the messages lack it, so does the request.
             None: the text of the current turn.
-        tools: schemas that are sent beside the messages.
-        reserve_tokens: what else the budget has to carry, >= 0.
-        provider: who reads the messages.
-        prices: of the model that does; None: see ``ContextBuilder.build``.
-        opens_with_summary: whether other code wrote the first message in the place of earlier ones: it is always sent.
+        tools: schemas that are sent with the messages.
+        reserve_tokens: tokens of the budget to keep free for anything else, >= 0.
+        provider: the receiver of the messages.
+        prices: prices of the model; None: see ``ContextBuilder.build``.
+        opens_with_summary: whether the first message replaces earlier ones (written by other code): it is always sent.
     """
 
     thread: Hashable = None
@@ -70,8 +70,8 @@ class ThreadRequest(Generic[Item]):
     """The messages of one request to a model.
 
     Attributes:
-        messages: in their order, the system message first where there is one.
-        context: the built context; None if that was over the budget.
+        messages: in order, the system message first if there is one.
+        context: the built context; None if it was over the budget.
         refused: the error in that case, else None.
     """
 
@@ -88,12 +88,12 @@ class ThreadRequest(Generic[Item]):
 
 
 class ThreadRequests(Generic[Item]):
-    """The requests of threads, with the framework's own messages where these are unchanged.
+    """The requests of threads, reusing the framework's own messages where they are unchanged.
 
     Thread-safe. A copy has the same builder and no contexts.
 
     Args:
-        builder: builds the prompts; its settings hold instead of those of a selection.
+        builder: builds the prompts; its settings replace those of a selection.
         config: the settings of the adapter; ``reserve_tokens``, ``shadow`` and ``on_error`` go with a builder.
             ``fallback`` sends system message and current turn if what must be sent is over the budget; ``raise`` lets
             the ``BudgetError`` pass.
@@ -103,7 +103,7 @@ class ThreadRequests(Generic[Item]):
         options: the other options of the adapter by name.
 
     Raises:
-        ConfigError: something is set that a builder does not go with.
+        ConfigError: an option is set that a builder does not support.
         TypeError: an argument has the wrong type.
 
     >>> read, write = Message.from_dict, lambda message, _: message.to_dict()
@@ -146,11 +146,11 @@ class ThreadRequests(Generic[Item]):
 
     @property
     def last_context(self) -> BuiltContext | None:
-        """The context built last, in any thread; None before the first build, and after one that was over budget."""
+        """The latest context of any thread; None before the first build, and after one over budget."""
         return self._contexts.newest()
 
     def context_of(self, thread: Hashable, *, tenant: str = "default") -> BuiltContext | None:
-        """Return the context built last for a thread, None if unknown or over the budget, or without a name."""
+        """Return the latest context of a thread; None if unknown, over budget, or without a name."""
         name = thread_name(thread)
         return self._contexts.peek((tenant, name)) if name else None
 
@@ -161,11 +161,11 @@ class ThreadRequests(Generic[Item]):
 
         Args:
             items: the whole history, in the framework's own messages; read, never changed.
-            options: the thread, and what is sent besides.
-            system: the system message, where the framework has it apart from the history.
+            options: the thread, and what is sent in addition.
+            system: the system message, if the framework keeps it apart from the history.
 
         Raises:
-            BudgetError: what must be sent is over the budget alone, and ``on_error`` is ``raise``.
+            BudgetError: the mandatory parts alone are over budget, and ``on_error`` is ``raise``.
             ConfigError: a number is out of range.
             TypeError: an argument has the wrong type.
         """
@@ -207,7 +207,7 @@ class ThreadRequests(Generic[Item]):
         return request
 
     def report(self, usage: Usage, items: Sequence[Item], options: RequestOptions = _DEFAULT) -> None:
-        """Correct the account of a thread by what the provider reports for its last request; see :meth:`request`."""
+        """Correct the costs of a thread with the usage that the provider reports for its last request."""
         self._builder.report(usage, self._thread(items, options))
 
     def _thread(self, items: Sequence[Item], options: RequestOptions) -> Thread:
@@ -227,7 +227,7 @@ class ThreadRequests(Generic[Item]):
         system: tuple[Message, Item | None],
         provider: Provider,
     ) -> Iterator[Item]:
-        """Yield the messages of a context in the framework's class, its own ones wherever they read the same."""
+        """Yield the messages of a context in the framework's class, reusing its own if unchanged."""
         parts = context.trace.parts
         originals: list[tuple[Message | None, Item | None]] = [
             (thread.messages[part.seq], items[part.seq])

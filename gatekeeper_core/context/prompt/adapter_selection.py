@@ -10,7 +10,7 @@ from gatekeeper_core.context.history.pins import Pins
 from gatekeeper_core.context.history.recall import RECALL_BUDGET_TOKENS
 from gatekeeper_core.context.history.run import RunConfig
 from gatekeeper_core.context.history.selector import ThreadSelector
-from gatekeeper_core.context.history.strategies import HistoryConfig, Strategy
+from gatekeeper_core.context.history.strategies import HistoryConfig, Strategy, with_options
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.errors import ConfigError
 
@@ -24,7 +24,7 @@ class SelectionOptions(TypedDict, total=False):
 
     Attributes:
         token_budget, strategy, coverage, keep_newest: as in ``HistoryConfig``; each wins over the setting there.
-        pinned, exclude: as for ``select_history``: positions, ids, or a function of one message of the framework.
+        pinned, exclude: as for ``select_history``: positions, ids, or a function of a framework message.
     """
 
     token_budget: int | None
@@ -35,11 +35,17 @@ class SelectionOptions(TypedDict, total=False):
     exclude: Pins
 
 
+def take_settings(config: HistoryConfig | None, options: dict[str, Any]) -> HistoryConfig:
+    """Remove the settings from a caller's options and return ``config`` with them applied."""
+    names = ("token_budget", "strategy", "coverage", "keep_newest")
+    return with_options(config, **{name: options.pop(name, None) for name in names})
+
+
 def full_run(config: HistoryConfig) -> HistoryConfig:
-    """Return settings that send the current run in full, as every adapter does but the middleware of an agent.
+    """Return settings that send the current run in full, as all adapters do except the agent middleware.
 
     Raises:
-        ConfigError: the settings say how a run shrinks.
+        ConfigError: ``run`` is set.
     """
     if config.run not in (None, RunConfig()):
         raise ConfigError("HistoryConfig.run works only with GatekeeperMiddleware: remove it")
@@ -47,7 +53,7 @@ def full_run(config: HistoryConfig) -> HistoryConfig:
 
 
 class LastSelections:
-    """The selection made last for each thread, as adapters show it; without a tenant, of their own one."""
+    """The latest selection of each thread; the tenant defaults to the adapter's own."""
 
     _own_tenant = "default"
 
@@ -64,12 +70,12 @@ class LastSelections:
 
     @property
     def last_selection(self) -> HistoryView | None:
-        """The selection made last, whatever the thread; None before the first."""
+        """The latest selection of any thread; None before the first."""
         context = self._builds.last_context if self._builds else None
         return context.trace.view if context else self._current_selector().last_view
 
     def selection_for(self, thread_id: Hashable, *, tenant: str | None = None) -> HistoryView | None:
-        """Return the selection made last for a thread of a tenant; None if it is unknown or long unused."""
+        """Return the latest selection of a thread; None if unknown or long unused."""
         tenant = tenant or self._own_tenant
         context = self._builds.context_of(thread_id, tenant=tenant) if self._builds else None
         return context.trace.view if context else self._current_selector().view_of(thread_id, tenant=tenant)
@@ -77,19 +83,19 @@ class LastSelections:
     def recall_earlier(
         self, query: str, thread_id: Hashable, *, tenant: str | None = None, max_tokens: int = RECALL_BUDGET_TOKENS
     ) -> str:
-        """Return earlier turns of a thread that the last selection left out, or cut; with a builder none."""
+        """Return earlier turns that the latest selection left out or cut; ``NOTHING_EARLIER`` with a builder."""
         selector, tenant = self._current_selector(), tenant or self._own_tenant
         return selector.recall(query, thread=thread_id, tenant=tenant, max_tokens=max_tokens)
 
 
 class LastContexts(LastSelections):
-    """The context built last for each thread as well, where the adapter has a builder."""
+    """The latest selection of each thread and, if the adapter has a builder, the latest context."""
 
     @property
     def last_context(self) -> BuiltContext | None:
-        """The prompt built last, whatever the thread; None without one, or where it was over the budget."""
+        """The latest prompt of any thread; None without one, or if it was over budget."""
         return self._builds.last_context if self._builds else None
 
     def context_for(self, thread_id: Hashable, *, tenant: str | None = None) -> BuiltContext | None:
-        """Return what the builder built last for a thread of a tenant; None if that is not known."""
+        """Return the latest context of a thread; None if unknown."""
         return self._builds.context_of(thread_id, tenant=tenant or self._own_tenant) if self._builds else None

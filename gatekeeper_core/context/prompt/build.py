@@ -52,10 +52,10 @@ from gatekeeper_core.tokens import TokenCounter, count_message, count_messages, 
 from gatekeeper_core.truncation import truncate_middle
 
 _INPUT_TOKENS = 500
-"""Tokens of a question whose share is 0 where nothing may be lent. Source: requirement 001-37."""
+"""Limit of a question whose share is 0, if nothing may be lent. Source: requirement 001-37."""
 
 _BOOKED_AS = {"steps": "summary", "head": "recent_messages"}
-"""Parts that ``TokenStats`` counts with others."""
+"""Parts that ``TokenStats`` counts under another name."""
 
 
 class PromptMessage(NamedTuple):
@@ -67,7 +67,7 @@ class PromptMessage(NamedTuple):
 
 
 class SentTurns(NamedTuple):
-    """The messages of the thread that are sent.
+    """The sent messages of the thread.
 
     Attributes:
         past: the head, and past turns.
@@ -102,7 +102,7 @@ def build_prompt(
     """Return the prompt for a question; see ``ContextBuilder.build``.
 
     Raises:
-        BudgetError: what must be sent is over the budget alone.
+        BudgetError: the mandatory parts alone are over budget.
     """
     config, count, log = parts.config, parts.count, options.debug
     tell(BUILD_STARTED, budget_tokens=config.total_budget, history=config.history.strategy, log=log)
@@ -117,7 +117,7 @@ def build_prompt(
     # gather: the stored records, and the messages to choose from
     calls = BoundedCalls(timeout_seconds=config.call_timeout_ms / 1000)
     records = parts.gather(calls, thread, prompt, room_tokens=shares.recent_messages, log=log)
-    is_cut = not config.redistribute  # where nothing may be lent, system prompt and question are cut to their shares
+    is_cut = not config.redistribute  # without lending, system prompt and question are cut to their shares
     system = renderer.system(system_prompt, limit=shares.system_prompt if is_cut else None)
     steps, step_seqs = renderer.steps(talk, records.task, limit=shares.summary)
     first = next(iter(talk.messages), None)  # may be the system prompt itself
@@ -141,7 +141,7 @@ def build_prompt(
     )
 
     with stage(ASSEMBLY, log=log) as assembly:
-        # must: also what the form of a provider may add
+        # must: including tokens that a provider's format may add
         compact = partial(json.dumps, ensure_ascii=False, separators=(",", ":"))
         tools_tokens = sum(count(tool if isinstance(tool, str) else compact(tool)) for tool in options.tools)
         form_tokens = max(0, len(system) + len(request.head) - 1) * JOIN_TOKENS
@@ -150,7 +150,7 @@ def build_prompt(
         if must_tokens > available:
             raise _over_budget(must_tokens, parts, shares)
 
-        # optional: the most valuable first; of a smaller room summary and memories may take the same part
+        # optional: the most valuable first; in a smaller room, summary and memories keep their relative shares
         room = available - must_tokens - cost(request.messages[at] for at in {*request.head, *request.query})
         has_pin = config.enable_instruction_pinning is not False if options.pin is None else options.pin
         is_reply = request.query and not request.has_open_calls and not is_answered(request.messages)
@@ -162,11 +162,11 @@ def build_prompt(
         summary = renderer.summary(records.summary, limit=usable * shares.summary // max(1, shared))
         memories, memory_count = renderer.memories(records.memories, limit=usable * shares.retrieved // max(1, shared))
         optional |= reserve({"summary": summary, "retrieved": memories}, room, count=count)[0]
-        wanted: dict[Part, object] = {"constraints": constraints, "pinned": pin, "steps": steps}
-        wanted |= {"summary": summary or records.summary.covered_messages, "retrieved": records.memories}
-        given_up = [name for name, content in wanted.items() if content and name not in optional]
+        contents: dict[Part, object] = {"constraints": constraints, "pinned": pin, "steps": steps}
+        contents |= {"summary": summary or records.summary.covered_messages, "retrieved": records.memories}
+        given_up = [name for name, content in contents.items() if content and name not in optional]
 
-        # turns: optional parts give way before what must be sent
+        # turns: optional parts give way to mandatory ones
         view: HistoryView | None = None
         while request.messages:
             fixed = sent = must_tokens + shares.reserved + sum(part.tokens + JOIN_TOKENS for part in optional.values())
@@ -215,7 +215,7 @@ def build_prompt(
             turns = kept_turns(request, view, count=count)
         fates: dict[int, Fate] = dict(turns.fates)
 
-        # render: without a summary of messages that are sent as they are, and memories of messages that are sent
+        # render: drop a summary of messages that are all sent unchanged, and memories from messages that are sent
         covered = range(records.summary.upto_seq + 1)
         if {*map(fates.get, covered)} == {"sent"}:
             optional.pop("summary", None)
@@ -224,8 +224,8 @@ def build_prompt(
             hits = records.memories_beside(talk, seqs)
             memories, memory_count = renderer.memories(hits, limit=memory_part.tokens)
             optional |= {"retrieved": memory_part._replace(message=memories)} if memories else {}
-        asked = thread.continued([question]) if thread and question else thread
-        task = parts.update_task(calls, asked, prompt, view) or records.task
+        continued = thread.continued([question]) if thread and question else thread
+        task = parts.update_task(calls, continued, prompt, view) or records.task
         pin = renderer.pin(prompt, task, limit=optional["pinned"].tokens) if "pinned" in optional else None
         optional |= {"pinned": optional["pinned"]._replace(message=pin)} if pin else {}
         messages = in_order(system, optional, turns, cache_friendly=config.cache_friendly)
@@ -276,9 +276,9 @@ def overhead(
     includes_summarized: bool,
     count: TokenCounter,
 ) -> PromptOverhead:
-    """Return which of the fixed tokens may change; ``cache_friendly``: they come after the turns.
+    """Return which of the fixed tokens may change; with ``cache_friendly``, these come after the turns.
 
-    The pin counts as unsent: nothing is read from a cache behind it, and it costs the same whatever turns are sent.
+    The pin counts as unsent: nothing after it is read from a cache, and it costs the same for any turns.
     """
     costs = {name: part.tokens + JOIN_TOKENS for name, part in optional.items()}
     volatile = count_messages(system[1:], token_counter=count)
@@ -298,8 +298,8 @@ def overhead(
 
 def kept_turns(request: Request, view: HistoryView, *, count: TokenCounter) -> SentTurns:
     """Return the messages that a view keeps."""
-    replaced, folded, told = dict(view.replaced), frozenset(view.folded), view.recalled_text
-    question_at = next((at for at, message in view.replaced if told and message.text.startswith(told)), None)
+    replaced, folded, block = dict(view.replaced), frozenset(view.folded), view.recalled_text
+    question_at = next((at for at, message in view.replaced if block and message.text.startswith(block)), None)
     turns = view.recalled if question_at is not None else ()
     recalled = {at for turn in turns for at in range(request.starts[turn], request.starts[turn + 1])} - {*view.kept}
     changed = request.changed | replaced.keys() - {question_at}
@@ -363,7 +363,7 @@ def in_order(
     *,
     cache_friendly: bool,
 ) -> list[PromptMessage]:
-    """Return the messages of a prompt in their order; ``cache_friendly``: volatile parts come after the turns."""
+    """Return the messages of a prompt in order; with ``cache_friendly``, volatile parts come after the turns."""
 
     def some(*names: Part) -> list[PromptMessage]:
         return [PromptMessage(name, optional[name].message) for name in names if name in optional]

@@ -210,7 +210,7 @@ class ContextBuilder:
             if thread is not None:
                 parts.save_policy(thread)
                 parts.follow_up(thread)
-                # how much of it is the same as in the build before
+                # the part that equals the previous build
                 key, digest = (thread.tenant, thread.id), array("q", map(hash, context.messages))
                 shared = common_beginning(self._before.get(key) or (), digest)
                 self._before.put(key, digest)
@@ -220,7 +220,7 @@ class ContextBuilder:
         return context
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ContextBuilder:
-        """Return itself: stores and workers cannot be copied, and a copy of what holds it works with the same ones."""
+        """Return itself: stores and workers cannot be copied, so a copy of the owner shares them."""
         return self
 
     async def abuild(

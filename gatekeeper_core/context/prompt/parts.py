@@ -1,7 +1,7 @@
-"""The parts of a prompt that are no messages of the thread: their texts, fenced, and within their limit.
+"""The parts of a prompt that are not messages of the thread: their texts, fenced and within their limits.
 
 Third-party text (summaries, memories, results of steps) is in a fence that nothing inside can close; its heading is
-outside. With a session key nobody else can compute the fence's name.
+outside. With a session key, nobody else can compute the fence's name.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ HEADINGS: dict[Locale, dict[Heading, str]] = {
 _RELEVANCE: dict[Locale, str] = {"zh": "相关度", "en": "relevance"}
 _CUT = "…[cut]"
 _LEAST_BODY = 16
-"""Tokens that a body needs beside its heading. Source: requirement 001-78."""
+"""Minimum tokens of a body, without its heading. Source: requirement 001-78."""
 
 _STATUS_TOKENS = 400
 """Kept free for the task status in the pin. Source: ours; a dozen lines."""
 
 JOIN_TOKENS = 2
-"""Kept free for each optional part, and for each system message: some providers take one, and they are joined."""
+"""Tokens kept free for each optional part and system message: for providers that take only one, they are joined."""
 
 
 @with_suggestions()
@@ -57,7 +57,7 @@ class SystemPrompt(NamedTuple):
 
 
 class OptionalPart(NamedTuple):
-    """The message of a part that has room, and the tokens that it may take."""
+    """The message of a part that fits, and the tokens it may take."""
 
     message: Message
     tokens: int
@@ -66,9 +66,9 @@ class OptionalPart(NamedTuple):
 def reserve(
     messages: Mapping[Part, Message | None], room_tokens: int, *, count: TokenCounter
 ) -> tuple[dict[Part, OptionalPart], int]:
-    """Return the parts that have room, most valuable first, and the room that remains.
+    """Return the parts that fit, in the given order (most valuable first), and the remaining room.
 
-    The pin may grow by the status of the task: by a tenth of the room that it leaves, at most ``_STATUS_TOKENS``.
+    The pin may grow by the status of the task: by a tenth of the remaining room, at most ``_STATUS_TOKENS``.
     """
     reserved: dict[Part, OptionalPart] = {}
     for name, message in messages.items():
@@ -91,7 +91,7 @@ class PartRenderer:
     count: TokenCounter
 
     def system(self, prompt: str | SystemPrompt, *, limit: int | None) -> tuple[Message, ...]:
-        """Return the parts of a system prompt, cut to a limit where there is one, the stable part first."""
+        """Return the parts of a system prompt, the stable one first, cut to a limit (None: uncut)."""
         stable, volatile = (prompt, "") if isinstance(prompt, str) else prompt
         if limit is not None:
             stable = truncate_to_tokens(stable, limit, token_counter=self.count, marker=_CUT)
@@ -100,12 +100,12 @@ class PartRenderer:
         return tuple(Message("system", text) for text in (stable, volatile) if text.strip())
 
     def constraints(self, constraints: Mapping[str, str]) -> Message | None:
-        """Return the user's standing instructions, None without any."""
+        """Return the user's standing instructions, or None."""
         text = render_constraints(constraints, fenced=lambda lines: self._fenced(lines, "constraints"))
         return Message("system", text) if text else None
 
     def pin(self, prompt: str, task: ActiveTask | None, *, limit: int) -> Message | None:
-        """Return the pin with as many lines on the task as the limit allows; None for a blank prompt."""
+        """Return the pin with as many status lines as the limit allows; None for a blank prompt."""
         lines = status_text(task, locale=self.locale).splitlines() if task else []
         for count in range(len(lines), 1, -1):
             status = self._fenced("\n".join(lines[:count]), "task")
@@ -133,7 +133,7 @@ class PartRenderer:
             return None
         room = limit - self.count(self._message("summary", "").text)
         while room >= _LEAST_BODY:
-            # The builder keeps the margin of an estimate free once, for the whole prompt.
+            # The builder already keeps the margin of an estimate free, for the whole prompt.
             body = fit_summary(summary, budget_for(self.count, room), token_counter=self.count).text
             message = self._message("summary", body)
             excess = self.count(message.text) - limit
@@ -143,7 +143,7 @@ class PartRenderer:
         return None
 
     def memories(self, hits: Sequence[MemoryHit], *, limit: int) -> tuple[Message | None, int]:
-        """Return memories, and how many: the most similar ones that fit. Source: specification 001-27, 001-29."""
+        """Return the most similar memories that fit, and their number. Source: specification 001-27, 001-29."""
         label = _RELEVANCE[self.locale]
         lines = [f"- {' '.join(hit.memory.text.split())} ({label}: {hit.similarity:.2f})" for hit in hits]
         for count in range(len(lines), 0, -1):

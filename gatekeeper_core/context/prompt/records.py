@@ -1,12 +1,12 @@
-"""The stored records of a thread: gathered before a build within one time limit, and updated behind it.
+"""The stored records of a thread: gathered before a build within one time limit, and updated after it.
 
 ::
 
     a store ──> directly, with the timeouts of its driver
-    a plug-in ──> on a thread of its own; without an answer in time it is a miss
+    a plug-in ──> in its own thread; no answer in time is a miss
 
-A call never raises: a failure is a named miss, and the build goes on without the record. A failure behind a build,
-where a model works for the next one, is a miss of that one.
+A call never raises: a failure is a named miss, and the build continues without the record. If a model that works for
+the next build fails, that build has the miss.
 """
 
 from __future__ import annotations
@@ -52,20 +52,20 @@ NO_THREAD = Thread("-")
 """The thread of a build without one."""
 
 _MAX_HITS = 100
-"""Memories that are read, however many a search returns. Source: ours; thirty times the default limit."""
+"""Most memories read from a search. Source: ours; thirty times the default limit."""
 
 _NONSENSE = "nonsense"
-"""The reason of a miss where a search returned anything but memories."""
+"""The reason of a miss if a search returned anything but memories."""
 
 _MAX_THREADS = 1024
-"""Threads whose failures behind the last build, and whose summary of the current run, are cached. Source: ours."""
+"""Threads whose failures after the last build and summary of the current run are cached. Source: ours."""
 
 _MAX_SUMMARY_TOKENS = 1_000
-"""Most tokens of a summary, however large its share. Source: requirement 004-43."""
+"""Token limit of a summary, however large its share. Source: requirement 004-43."""
 
 
 class ThreadRecords(NamedTuple):
-    """The stored records of a thread that a build uses; memories that fit the question, best first."""
+    """The stored records of a thread for a build; memories relevant to the question, best first."""
 
     summary: Summary = Summary()
     constraints: Mapping[str, str] = {}  # never changed
@@ -89,13 +89,13 @@ class BoundedCalls:
 
     @property
     def misses(self) -> tuple[Miss, ...]:
-        """The parts that failed, each once, in the order in which they did."""
+        """The failed parts, each once, in order of failure."""
         return tuple(self._misses.values())
 
     def run(self, part: str, function: Callable[[], object], *, plugin: object | None = None) -> Any:
         """Return the result of a call, or None with a miss.
 
-        A plug-in is called within the time that remains, and not at all if the part was late before.
+        A plug-in gets the remaining time; it is not called if the part was late or busy before.
         """
         if plugin is None:
             try:
@@ -113,13 +113,13 @@ class BoundedCalls:
         return outcome.value
 
     def miss(self, part: str, status: str, reason: str = "") -> None:
-        """Note and log a miss, once for each part."""
+        """Record and log a miss, once for each part."""
         if part not in self._misses:
             self._misses[part] = Miss(part, status, reason)
             tell(MISS, part=part, status=status, reason=reason)
 
     def miss_of(self, view: HistoryView) -> None:
-        """Note what a selection could not do."""
+        """Record the failures of a selection."""
         if view.status == "fallback":
             self.miss("history", "degraded", view.reason)
         missed = view.selection.embedder_missed if view.selection else ""
@@ -132,14 +132,14 @@ class BoundedCompressor:
     """A compressor of tool results for one build.
 
     A ``ToolResultCompressor`` is called directly, with the timeouts of its store; any other is a plug-in, which may
-    raise, hang, or return nonsense: then the result stays as it is.
+    raise, hang, or return nonsense: then the result stays unchanged.
     """
 
     compress: ThreadCompressor
     calls: BoundedCalls
 
     def __call__(self, message: Message, context: ResultContext, /) -> str:
-        """Return the compressed text of a result, or the text as it is."""
+        """Return the compressed text of a result, or the original text."""
         compress = self.compress.compress
         text = self.calls.run(
             "tool_results",
@@ -157,7 +157,7 @@ class BoundedCompressor:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class BuilderParts:
-    """The parts that all builds of a builder share, and the stored records of its threads.
+    """The shared parts of all builds of a builder, and the stored records of its threads.
 
     They are the arguments of ``ContextBuilder``, and a ``selector``, ``summaries``, ``tasks`` and ``constraints``.
     """
@@ -174,7 +174,7 @@ class BuilderParts:
 
     def __post_init__(self) -> None:
         config, count = self.config, self.count
-        # Instructions of the user are the builder's own parts: the summary has them, and the pin.
+        # The builder handles the user's instructions itself, in the summary and the pin.
         history = replace(config.history, token_budget=config.total_budget, pin_instructions=False)
         if history.strategy == "window":
             history = replace(history, keep_newest=config.sliding_window_size)
@@ -230,7 +230,7 @@ class BuilderParts:
         return records
 
     def _window_start(self, thread: Thread, room_tokens: int) -> int:
-        """Return where the newest turns begin that are always sent: finished ones, as many as the room holds.
+        """Return the start of the newest finished turns, as many as fit, which are always sent.
 
         With ``redistribute``, the growing run of an open turn takes their room only when it needs it.
         """
@@ -255,9 +255,9 @@ class BuilderParts:
         return start
 
     def history_config(self, run: RunConfig, starts: Sequence[int], *, uncovered_from: int) -> HistoryConfig:
-        """Return the settings of a selection: turns that wait for the summary are always sent, like the newest.
+        """Return the settings of a selection: turns not yet in the summary are always sent, like the newest.
 
-        Where there is no summary, the oldest of many turns wait longer than for any.
+        Of these, only those within ``message_threshold`` messages of the newest turns: a summary may never come.
         """
         config = replace(self.selector.config, run=run)
         older = starts[: -1 - (config.keep_newest or 0)]
@@ -269,7 +269,7 @@ class BuilderParts:
     def update_task(
         self, calls: BoundedCalls, thread: Thread | None, prompt: str, view: HistoryView | None
     ) -> ActiveTask | None:
-        """Return the task with the thread read, None if it is not tracked or cannot be updated."""
+        """Return the task updated from the thread, None if it is not tracked or cannot be updated."""
         if thread is None or self.config.enable_instruction_pinning is False or not prompt.strip():
             return None
         verdict = view.selection.gate if view and view.selection else None
@@ -277,9 +277,9 @@ class BuilderParts:
         return task
 
     def _summary(self, calls: BoundedCalls, thread: Thread, before_seq: int) -> Summary | None:
-        """Return the summary: within a run that of its beginning, unless the new one covers more messages.
+        """Return the summary; within a run, the one from its beginning, unless the new one covers more messages.
 
-        What a model wrote in the meantime waits for the next question: it would change the prompt before the turns.
+        A text that a model writes meanwhile waits for the next question: it would change the prompt before the turns.
         """
         wait_seconds = calls.waits.left_seconds  # for another build that updates this summary
         bring_up = partial(self.summaries.update_if_needed, thread, before_seq=before_seq, wait_seconds=wait_seconds)
@@ -300,7 +300,7 @@ class BuilderParts:
         return summary
 
     def _memories(self, calls: BoundedCalls, thread: Thread, prompt: str) -> tuple[MemoryHit, ...]:
-        """Return the memories that fit the question; without an embedder, which may hang, the thread is read first."""
+        """Return the memories relevant to the question; an inline memory without extractor reads the thread first."""
         memory, user = self.memory, thread.user
         if memory is None or user is None:
             return ()
@@ -319,7 +319,7 @@ class BuilderParts:
     # --- for the next build -----------------------------------------------------------------------------------------
 
     def save_policy(self, thread: Thread) -> None:
-        """Save the state of the policy, unless a later one is stored already."""
+        """Save the state of the policy, unless the same or a later one is stored."""
         state = self.selector.policy_of(thread.id, tenant=thread.tenant) or PolicyState()
 
         def newer(record: DerivedRecord | None) -> tuple[None, tuple[str, int] | None]:
@@ -331,7 +331,7 @@ class BuilderParts:
             self._run_late("policy", thread, lambda: update_record(self.store, thread, POLICY_KIND, newer))
 
     def follow_up(self, thread: Thread) -> None:
-        """Let models write for the next build what rules wrote for this one; nobody waits for it."""
+        """Start the models that improve on the rules' output for the next build; do not wait for them."""
 
         def summarize() -> str | None:
             update = self.summaries.run_model(thread)
@@ -343,11 +343,11 @@ class BuilderParts:
             self._start("extraction", thread, self.extractor, partial(self._extract, self.memory, thread))
 
     def _extract(self, memory: LongTermMemory, thread: Thread) -> str | None:
-        """Read a thread into memory; return why rules did the work of a model, None if all is well."""
+        """Read a thread into memory; return the cause of a fallback to rules, else None."""
         return remember_thread(memory, thread, self.store, extractor=self.extractor).reason
 
     def _start(self, part: str, thread: Thread, plugin: object, work: Callable[[], str | None]) -> None:
-        """Start the work of a plug-in for the next build; a failure, or the reason it returns, is a miss there."""
+        """Start a plug-in for the next build; a failure, or the reason it returns, is a miss there."""
         if not start_plugin(plugin, partial(self._run_late, part, thread, work)):
             self._miss_late(thread, part, "busy")
 
@@ -366,7 +366,7 @@ class BuilderParts:
 
 
 def _policy(record: DerivedRecord | None) -> PolicyState | None:
-    """Return the stored state of the policy, None without a readable one."""
+    """Return the stored state of the policy, None if missing or unreadable."""
     try:
         return PolicyState.from_dict(json.loads(record.body)) if record else None
     except (ValueError, AttributeError):

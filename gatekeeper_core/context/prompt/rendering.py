@@ -1,4 +1,4 @@
-"""A built context in the form that one provider takes.
+"""A built context in a provider's format.
 
 ============  ==================================  ====================================================================
 provider      system messages                     the pin, unless the caller says otherwise
@@ -9,9 +9,9 @@ anthropic     user messages in their place
 gemini
 ============  ==================================  ====================================================================
 
-A later system message that moves to the user's side keeps its text: what others wrote is fenced in it already. Behind
-results the pin is no user message of its own: that would end the run, and with it go the thoughts that MiniMax and
-Anthropic take back while it lasts.
+A later system message that becomes a user message keeps its text: third-party text in it is already fenced. After tool
+results, the pin is not a user message of its own: that would end the run and lose the thoughts that MiniMax and
+Anthropic expect back during it.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ PinRole = Literal["system", "developer", "user_suffix"]
 
 _STARTS_WITH_USER = ("anthropic", "gemini")
 OPENING = "[conversation]"
-"""The user message before an opening answer, for providers whose conversations begin with the user."""
+"""The user message before an opening answer, for providers whose conversations must begin with the user."""
 
 
 class Rendered(NamedTuple):
-    """A message as a provider takes it, and the positions of its sources, ascending; none for ``OPENING``."""
+    """A message in a provider's format, and the positions of its sources, ascending; empty for ``OPENING``."""
 
     message: Message
     sources: tuple[int, ...] = ()
@@ -40,17 +40,17 @@ class Rendered(NamedTuple):
 def render_parts(
     messages: Sequence[Message], *, provider: Provider, pin: int | None = None, pin_as: PinRole | None = None
 ) -> tuple[Rendered, ...]:
-    r"""Return messages in the order and with the roles that a provider takes.
+    r"""Return messages in the order and with the roles that a provider accepts.
 
     Args:
         messages: the messages; calls and results belong together (``exchanges.py``).
-        provider: who is to read them.
+        provider: their receiver.
         pin: position of the pin, if there is one.
-        pin_as: its role; None: as the module says. ``system`` and ``developer`` are one role here (a provider's package
-            sends the one or the other); ``user_suffix`` adds it to the message before it.
+        pin_as: its role; None: see the table above. ``system`` and ``developer`` are one role here (a provider's
+            package sends the one or the other); ``user_suffix`` adds it to the message before it.
 
     Raises:
-        ConfigError: the provider or the role of the pin is unknown, or the provider takes no system message there.
+        ConfigError: the provider or the role of the pin is unknown, or the provider accepts no system message there.
 
     >>> rules, query, pin = Message("system", "Be brief."), Message("user", "hi"), Message("system", "Answer now.")
     >>> rendered = render_parts([rules, query, pin], provider="anthropic", pin=2)
@@ -76,7 +76,7 @@ def render_parts(
     if takes_any_place:
         return tuple(parts)
 
-    # system messages: those at the head as one, later ones as the user's
+    # system messages: those at the head joined, later ones as user messages
     start = next((at for at, one in enumerate(parts) if one.message.role != "system"), len(parts))
     head, rest = [one for one in parts[:start] if one.message.text], parts[start:]
     if len(head) > 1:
@@ -90,7 +90,7 @@ def render_parts(
         if one.message.role == "system":
             placed.append(one._replace(message=replace(one.message, role="user")))
         elif provider == "gemini" and before and is_answer(before) and one.message.role == "assistant":
-            # Answers in a row as one, so that no call follows an answer; part by part, which costs no more.
+            # Join consecutive answers, so that no call follows an answer; part by part, which costs no more.
             contents = [
                 each if isinstance(each, tuple) else (TextPart(each),) for each in (before.content, one.message.content)
             ]

@@ -1,4 +1,4 @@
-"""The messages of a thread prepared for a build: exchanges whole, the question in its place, the past made smaller.
+"""The messages of a thread, prepared for a build: whole exchanges, the question in its place, a smaller past.
 
 ::
 
@@ -20,20 +20,20 @@ NO_RESULT = "[no result]"
 """The result of a call that has none."""
 
 _SURE_CHARS = 20
-"""Characters of a prompt up to which it may be part of another question."""
+"""Prompts up to this many characters may be part of another question by chance."""
 
 _MOST_TOKENS = 4
-"""Tokens of one character at the most, in bytes of UTF-8: what is far shorter than allowed need not be counted."""
+"""Most tokens of one character (its bytes in UTF-8): texts that are surely short enough need no counting."""
 
 
 class Request(NamedTuple):
     """The messages that a build chooses from.
 
     Attributes:
-        messages: the messages as they are sent, unless the current run has to be made smaller.
-        seqs: for each its sequence number in the thread, None for one that was added here.
+        messages: the messages to send, unless the current run must shrink.
+        seqs: sequence number of each in the thread, None if added here.
         changed: positions whose text was compressed or cut.
-        starts: positions at which the turns begin, ascending; the last turn is the current one.
+        starts: first positions of the turns, ascending; the last turn is the current one.
     """
 
     messages: tuple[Message, ...]
@@ -43,7 +43,7 @@ class Request(NamedTuple):
 
     @property
     def start(self) -> int:
-        """Position at which the current turn begins; 0 without a turn."""
+        """First position of the current turn; 0 without a turn."""
         return self.starts[-1] if self.starts else 0
 
     @property
@@ -59,7 +59,7 @@ class Request(NamedTuple):
 
     @property
     def has_open_calls(self) -> bool:
-        """True if the last calls still wait for their results: nothing may follow them yet."""
+        """Whether the last calls still wait for their results: nothing may follow them yet."""
         for results, message in enumerate(reversed(self.messages)):
             if message.role != "tool":
                 return len(message.tool_calls) > results
@@ -67,16 +67,16 @@ class Request(NamedTuple):
 
     @property
     def least(self) -> frozenset[int]:
-        """Positions of what must be sent at the least: head, question, and open calls."""
+        """Positions of the mandatory messages: head, question, and open calls."""
         calls = [at for at in range(self.start, len(self.messages)) if self.messages[at].tool_calls]
         return frozenset((*self.head, *self.query[-1:], *(calls[-1:] if self.has_open_calls else ())))
 
     def first_after(self, seq: int) -> int:
-        """Return the first position whose message comes after one of the thread, or was added here."""
+        """Return the first position whose message is later than ``seq`` in the thread, or was added here."""
         return next((at for at, own in enumerate(self.seqs) if own is None or own > seq), len(self.seqs))
 
     def contains(self, upto_seq: int) -> bool:
-        """Return whether the messages of the thread up to one are all in it, unchanged."""
+        """Return whether it has all messages of the thread up to ``upto_seq``, unchanged."""
         return {seq for at, seq in enumerate(self.seqs) if at not in self.changed}.issuperset(range(upto_seq + 1))
 
 
@@ -89,10 +89,10 @@ def make_request(
     without: Collection[int] = (),
     compress_result: ResultCompressor | None = None,
 ) -> Request:
-    """Return the messages of a thread but for some, with the question in its place, ready to choose from.
+    """Return the messages of a thread except ``without``, with the question in its place, ready to choose from.
 
-    Past results are compressed, and past texts over ``max_message_tokens`` are cut in the middle. So long a result of
-    the current run is compressed for its question, room or not: then each step of the run sends it in the same form.
+    Past results are compressed, and past texts over ``max_message_tokens`` are cut in the middle. Results that long in
+    the current run are always compressed for its question, so that each step sends them in the same form.
     """
     listed: list[tuple[int | None, Message]] = [*enumerate(messages)]
     if question:
@@ -122,10 +122,10 @@ def make_request(
 
 
 def whole_exchanges(messages: Sequence[Message]) -> list[tuple[int | None, Message]]:
-    """Return a conversation in the order that every provider takes, each message after its position in the list.
+    """Return a conversation in an order that every provider accepts, as pairs of original position and message.
 
     The position is None for a result that was missing. Calls of the last message that only tool messages follow still
-    wait for their results: they stay. Messages that every provider takes are the caller's own objects::
+    wait for their results: they stay. Unchanged messages are the caller's own objects::
 
         a call without a result, then other roles  a result that says so, directly after the other results
         a result that answers no call, or again    left out
@@ -138,14 +138,14 @@ def whole_exchanges(messages: Sequence[Message]) -> list[tuple[int | None, Messa
     """
     sent: list[tuple[int | None, Message]] = []
     delayed: list[tuple[int | None, Message]] = []  # system messages amid calls and results
-    waiting: list[tuple[str, ToolCall]] = []  # calls without a result so far, each after its original id
-    opened = 0  # the position of the newest message that is no result
+    waiting: list[tuple[str, ToolCall]] = []  # calls without a result so far, each with its original id
+    opened = 0  # the position of the newest message that is not a result
     for at, message in enumerate(messages):
         if message.role == "tool":
             call_id = message.tool_call_id or ""
             place = next((place for place, (own, _) in enumerate(waiting) if own == call_id), None)
             if place is None and not call_id and waiting:
-                place = 0  # without an id it goes by its place
+                place = 0  # without an id, results match in order
             if place is None:
                 continue
             _, call = waiting.pop(place)
@@ -171,11 +171,11 @@ def whole_exchanges(messages: Sequence[Message]) -> list[tuple[int | None, Messa
 
 
 def needs_prompt(messages: Sequence[Message], prompt: str, *, included: bool) -> bool:
-    """Return whether the prompt is missing at the end of a thread and has to be added; a blank one never is.
+    """Return whether the prompt is missing at the end of a thread and must be added; a blank one never is.
 
-    It is there if the newest turn is open (its last message is no answer) and contains the prompt in a user message,
-    white space aside: the same text, or of a text over 20 characters one that contains all of it, or a message that is
-    its beginning. In a tool loop that is so at every step. With ``included`` it must be the very last message.
+    It is present if the newest turn is open (its last message is not an answer) and has a user message with the same
+    text, white space aside; if both exceed 20 characters, also one that contains it or is its beginning. So it is
+    present at every step of a tool loop. With ``included`` it must be the very last message.
 
     Source: specification 001-33 to 001-35.
 
@@ -196,8 +196,8 @@ def needs_prompt(messages: Sequence[Message], prompt: str, *, included: bool) ->
 def question_place(messages: Sequence[Message]) -> int:
     """Return the position of the message before which a missing question belongs.
 
-    That is the end; but calls and results after the last answer are steps on the way to this question's, so it comes
-    before them, at each step in the same place. Those after a user message answer that one.
+    That is the end, unless calls and results follow the last answer: they are steps towards this question, which comes
+    before them, in the same place at each step. Steps after a user message belong to that message.
 
     >>> from gatekeeper_core.messages import ToolCall
     >>> answer, call = Message("assistant", "6380"), Message("assistant", "", tool_calls=(ToolCall("a", "now", "{}"),))

@@ -37,7 +37,7 @@ class TokenStats(NamedTuple):
         summary: the summary of the thread, and those of finished steps.
         retrieved: the long-term memories.
         recent_messages: messages of the thread and of the current run, and earlier turns inside the question.
-        current_input: the question, without these.
+        current_input: the question, without such turns.
         pinned: the pin.
         tools: the tool schemas, which are sent with the messages.
         constraints: the user's standing instructions.
@@ -70,7 +70,7 @@ class Miss(NamedTuple):
     Attributes:
         part: ``summary``, ``summary_model``, ``retrieved``, ``extraction``, ``task``, ``constraints``,
             ``policy``, ``tool_results``, ``history``, ``meaning``.
-        status: ``late``, ``failed``, ``busy``, ``degraded`` (a simpler way took over).
+        status: ``late``, ``failed``, ``busy``, ``degraded`` (a fallback was used).
         reason: type of an error, or one word; never text of the conversation.
     """
 
@@ -186,14 +186,14 @@ class BuiltContext:
             pin_as: ``system``, ``developer`` or ``user_suffix``; defaults to what the provider accepts.
 
         Raises:
-            ConfigError: the provider or the role is unknown, or does not go with the other.
+            ConfigError: the provider or the role is unknown, or they do not go together.
         """
         return tuple(one.message for one in self.rendered_parts(provider=provider, pin_as=pin_as))
 
     def rendered_parts(self, *, provider: Provider = "openai", pin_as: PinRole | None = None) -> tuple[Rendered, ...]:
         """Return the messages of :meth:`render`, each with the positions in ``messages`` that it was made from.
 
-        ``trace.parts`` says at the same positions what that is: so an adapter finds the messages of its framework.
+        ``trace.parts`` describes the same positions, so that an adapter can find its framework's messages.
         """
         pin = next((at for at, one in enumerate(self.trace.parts) if one.part == "pinned"), None)
         return render_parts(self.messages, provider=provider, pin=pin, pin_as=pin_as)
@@ -237,9 +237,9 @@ class BuiltContext:
 
 
 def fates_of(count: int, fates: Mapping[int, Fate], *, summarized: int = 0) -> tuple[MessageFate, ...]:
-    """Return the fates of so many messages, consecutive ones with one fate together.
+    """Return the fates of ``count`` messages, with consecutive equal ones joined.
 
-    A message without a fate is covered by the summary, if it is one of the first so many, else left out.
+    A message without a fate is covered by the summary if it is among the first ``summarized``, else left out.
 
     >>> [tuple(one) for one in fates_of(5, {0: "sent", 1: "sent", 4: "step"}, summarized=3)]
     [(0, 2, 'sent'), (2, 3, 'summary'), (3, 4, 'left_out'), (4, 5, 'step')]

@@ -1,1 +1,1 @@
-"""Compression of tool results, and the working memory that keeps the full ones."""
+"""Compression of tool results, and the working memory that stores the full ones."""

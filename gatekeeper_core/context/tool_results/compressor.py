@@ -6,8 +6,7 @@
            ──code, prose────────────────────────────────────────> never cut: offloaded in full, by age or size
     everything that is cut or offloaded: a mark for what is missing, and a pointer where there is a working memory
 
-A result is only ever read as data: nothing in it is run, resolved or followed, and what looks like a pointer in it is
-defused. The same input gives the same bytes.
+A result is only data: nothing in it is run or followed, forged pointers are defused. Same input, same bytes.
 """
 
 from __future__ import annotations
@@ -40,29 +39,27 @@ _BYTE_LIMITS: Mapping[str, int] = MappingProxyType(dict.fromkeys(_SHELLS, 8_000)
 
 _HEAD = LazyPattern(r"\[[a-z]{3,10}: [0-9]{1,12} of [0-9]{1,12} [a-z]{4,6} shown\]\n|\[table: [0-9]{1,12} rows?\]\n")
 _MIN_TOKENS = 100
-_KEPT_TOKENS = 400  # results up to this size are never cut, nor is a table without loss. Source: ours
-_DIGEST_TOKENS = 1_000  # a digest's, however small ``max_tokens`` is: the names of a table's columns. Source: ours
-_SHARE = 0.12  # of a result's tokens that its digest may cost. Source: ours: 85 % and more is saved
-_OFFLOAD_BYTES = 8_000  # code and prose from this size in UTF-8 are offloaded. Source: requirement 004-20
-_OFFLOADED_AFTER_ROUNDS = 3  # whatever their size, from twice ``min_chars``. Source: ours
-_MAX_SHARE = 0.9  # of a result's tokens: a digest that saves less is not worth it
+_KEPT_TOKENS = 400  # results and lossless tables up to this size are never cut. Source: ours
+_DIGEST_TOKENS = 1_000  # a digest may reach this below any ``max_tokens``: a table's column names. Source: ours
+_SHARE = 0.12  # the digest's share of a result's tokens. Source: ours: saves 85 % or more
+_OFFLOAD_BYTES = 8_000  # code and prose of this size in UTF-8 are offloaded. Source: requirement 004-20
+_OFFLOADED_AFTER_ROUNDS = 3  # code and prose this old are offloaded at twice ``min_chars``. Source: ours
+_MAX_SHARE = 0.9  # a digest above this share of the result's tokens is not used
 _PREVIEW_SHARE = 4
 _PREVIEW_HEAD, _PREVIEW_TAIL, _PREVIEW_MATCHES, _PREVIEW_AROUND = 6, 2, 8, 2
 
-_MAX_RESULTS = 4_096
-"""Compressed results that are cached, so that no step of a run compresses each of them again. Source: ours; 40 MB,
-where each is as long as it may be."""
+_MAX_RESULTS = 4_096  # in the cache, so that a run compresses each only once. Source: ours; 40 MB at most
 
 
 class ToolResult(NamedTuple):
-    """A tool result as the model gets to read it.
+    """A tool result as the model reads it.
 
     Attributes:
         text: what to send.
-        kind: the kind of result: ``json``, ``log``, ``test``, ``trace``, ``table``, ``search``, ``listing``, ``lines``,
-            ``code``, ``diff``, ``markup``, ``prose``, ``binary``, or ``ours`` if already compressed.
+        kind: ``json``, ``log``, ``test``, ``trace``, ``table``, ``search``, ``listing``, ``lines``, ``code``, ``diff``,
+            ``markup``, ``prose`` (also if short), ``binary``, ``other`` (your function), ``ours`` (compressed before).
         strategy: the compression applied: ``unchanged``; ``lossless``; ``lines``, ``rows``, ``values``, ``groups``,
-            ``frames`` (parts were kept); ``offloaded``; ``cut`` (to the limit of its tool); ``placeholder``.
+            ``frames`` (parts were kept); ``offloaded``; ``cut`` (to its tool's limit); ``placeholder``.
         tokens_before: cost of the original result.
         tokens_after: cost of the text.
         omitted: number of omitted lines or rows (``cut``: bytes).
@@ -80,7 +77,7 @@ class ToolResult(NamedTuple):
 
 @dataclass(slots=True)
 class _Job:
-    """A result in progress: the text as it came and without pointers of others, what it is and costs, and its task."""
+    """A result being compressed: ``original`` as received, ``text`` without forged pointers."""
 
     original: str
     text: str
@@ -95,7 +92,7 @@ class _Job:
 
     @property
     def is_compressed(self) -> bool:
-        """True if the text was compressed before; a large one that only looks like it is not let through."""
+        """Whether this is our own digest; an oversized one may be a forgery and does not count."""
         first, _, text = self.text.partition("\n")
         if not first.startswith("[[wm:"):
             text = self.text
@@ -105,7 +102,6 @@ class _Job:
         return _HEAD.match(text[:100]) is not None and self.tokens <= largest
 
     def compressed(self, strategy: DigestFunction | str | None) -> ToolResult:
-        """Return the result as its kind has it; a strategy takes the place of detection."""
         if strategy is not None and not isinstance(strategy, str):
             self.kind = "other"
             return self.digested(strategy(self.text, self.task))
@@ -126,7 +122,7 @@ class _Job:
         return self.digested(DIGESTS[self.kind](sample_lines(self.text, self.task.query), self.headed_task()))
 
     def json(self) -> ToolResult | None:
-        """Return JSON as a table, or the rows of it that matter; None if it has to be read as lines."""
+        """Return JSON as a lossless table or a digest of its rows; None if it must be read as lines."""
         value = json_results.read_any_json(self.text) if len(self.text) <= ANALYSED_CHARS else None
         if value is not None and self.tokens <= 4 * _KEPT_TOKENS:
             written = defused(json_results.lossless_json(value))
@@ -140,7 +136,7 @@ class _Job:
         return None if parts is None else self.digested(json_results.digest_parts(*parts, self.headed_task()))
 
     def offloaded(self) -> ToolResult:
-        """Return code or prose as it is, or, where it is large or old, its pointer with a preview."""
+        """Return code or prose unchanged, or as a pointer with a preview if it is large or old."""
         is_large = len(encode_text(self.text)) >= _OFFLOAD_BYTES
         is_old = self.age_rounds >= _OFFLOADED_AFTER_ROUNDS and len(self.text) >= 2 * self.limits.min_chars
         pointer = self.offload() if is_large or is_old else None
@@ -156,14 +152,14 @@ class _Job:
         return self.shown(selection.digest("offloaded"), pointer)
 
     def both_ends(self, pointer: Pointer | None, limit: int) -> ToolResult:
-        """Return two thirds of the room from the beginning of a result, one third from its end, in full characters."""
+        """Return two thirds of the limit from the beginning of a result, one third from its end."""
         pointer = pointer or self.offload()
         data = encode_text(self.original)
         total = len(data)
         top = f"{pointer.text}\n" if pointer else ""
         around = f"{top}[{self.kind}: {total} of {total} bytes shown]\n\n{gap(total, 'bytes', total, total + 1)}\n"
         room = limit - len(around.encode("utf-8"))
-        # Defusing adds a byte for each mark that it finds.
+        # Defusing adds a byte for each mark.
         room = max(0, room - data[:limit].count(b"[[") - data[-limit:].count(b"[["))
         stop = border(data, room * 2 // 3, step=-1)
         start = border(data, max(stop, total - room // 3))
@@ -174,15 +170,12 @@ class _Job:
         return ToolResult(text, self.kind, "cut", self.tokens, self.task.counter(text), omitted, pointer)
 
     def offload(self) -> Pointer | None:
-        """Return the pointer to the original result, if it is kept anywhere."""
         return None if self.memory is None else self.memory.offload(self.original, live=self.live, kind=self.kind)
 
     def unchanged(self) -> ToolResult:
-        """Return the result as it is."""
         return ToolResult(self.text, self.kind, "unchanged", self.tokens, self.tokens, 0, None)
 
     def shown(self, digest: Digest, pointer: Pointer | None) -> ToolResult:
-        """Return a digest below its head line and its pointer."""
         text = f"[{self.kind}: {digest.shown} of {digest.total} {digest.what} shown]\n{defused(digest.text)}"
         if pointer is not None:
             text = f"{pointer.text}\n{text}"
@@ -190,7 +183,7 @@ class _Job:
         return ToolResult(text, self.kind, digest.strategy, self.tokens, self.task.counter(text), omitted, pointer)
 
     def digested(self, digest: Digest | None) -> ToolResult:
-        """Return a digest with the pointer to the original, or the result as it is where that saves too little."""
+        """Return a digest with its pointer, or the unchanged result if the digest saves too little."""
         if digest is None:
             return self.unchanged()
         shown = self.shown(digest, None)
@@ -200,7 +193,7 @@ class _Job:
         return shown if pointer is None else self.shown(digest, pointer)
 
     def headed_task(self) -> Task:
-        """Return the task with room for the pointer and the head line."""
+        """Return the task with the cost of the pointer and the head line subtracted."""
         head = f"[{self.kind}: 1000 of 10000 lines shown]\n"
         if self.memory is not None:
             head += self.memory.pointer_to(self.text[:1_000], kind=self.kind).text
@@ -212,14 +205,12 @@ class ToolResultCompressor:
     r"""A compressor of tool results, by kind of result.
 
     Args:
-        min_chars: shorter results are left alone, >= 0. Source: requirement 003-96.
+        min_chars: shorter results stay unchanged, >= 0. Source: requirement 003-96.
         max_tokens: token limit of a digest, >= 100; failures and matches may exceed it by half. Source: ours.
-        byte_limits: size limit of any result in bytes, by tool name, each >= 400; defaults to 8,000 for shells and file
-            readers. Source: requirement 002-08.
-        working_memory: where full results are kept: a ``WorkingMemory``, or ``ThreadMemories`` with one for each thread
-            (nothing of a thread without a name is offloaded). None offloads nothing; code and prose stay.
-        strategies: by tool name, a kind (``"log"``) to override detection, or a function ``(text, task) -> Digest |
-            None`` (None leaves the result unchanged).
+        byte_limits: by tool name, each >= 400; default: 8,000 for shells and file readers. Source: requirement 002-08.
+        working_memory: stores full results: one ``WorkingMemory``, or ``ThreadMemories`` (an unnamed thread offloads
+            nothing). With None, nothing is offloaded; code and prose stay.
+        strategies: overrides by tool name: a kind (``"log"``) or ``(text, task) -> Digest | None`` (None: unchanged).
         token_counter: counts the tokens of a text; defaults to the library's own.
 
     Raises:
@@ -254,7 +245,7 @@ class ToolResultCompressor:
             check_tokens(f"byte_limits[{name!r}]", limit, at_least=400)
         self.min_chars, self.max_tokens, self.byte_limits = min_chars, max_tokens, byte_limits
         self.working_memory = working_memory
-        # By text, tool, query, age and thread: the text to send (None: as it is), and the id of its pointer.
+        # By text, tool, query, age and thread: the text to send (None: unchanged), and the id of its pointer.
         self._cache: LruCache[Hashable, tuple[str | None, str | None]] = LruCache(max_entries=_MAX_RESULTS)
         self._strategies = dict(strategies or {})
         self._counter = checked_counter(token_counter)
@@ -273,15 +264,15 @@ class ToolResultCompressor:
         thread_id: str | None = None,
         tenant: str = "default",
     ) -> ToolResult:
-        """Return a tool result as the model gets to read it. Compressing the result again changes nothing.
+        """Return a tool result as the model reads it. Compressing the output again changes nothing.
 
         Args:
             text: the result.
-            tool_name: the tool that returned it, which sets strategy and limit; results of ``READING_TOOLS`` stay.
+            tool_name: the tool that returned it, for strategy and limit; results of ``READING_TOOLS`` stay.
             query: the question; lines and rows with its rarest words are kept.
-            live: ids of pointers in the prompt, or texts with pointers; their targets are not evicted.
+            live: pointer ids, or texts with a pointer, in the prompt; their targets are not evicted.
             age_rounds: age of the result in rounds of the tool loop, at least 0.
-            thread_id: name of the thread, for ``ThreadMemories``, if it has one.
+            thread_id: name of the thread, for ``ThreadMemories``; None if unnamed.
             tenant: tenant of the thread.
 
         Raises:
@@ -315,10 +306,7 @@ class ToolResultCompressor:
         return result
 
     def __call__(self, message: Message, context: ResultContext) -> str:
-        """Return the text of a tool message as the model gets to read it: the interface of ``compress_result``.
-
-        It is cached for the next step of a run, as long as working memory has what its pointer points to.
-        """
+        """Return the text that the model reads (``compress_result``), cached while working memory has its target."""
         check_type("message", message, Message)
         check_type("context", context, ResultContext)
         memory = memory_of(self, context.thread_id, tenant=context.tenant)
@@ -327,7 +315,7 @@ class ToolResultCompressor:
         key = (text_key(message.text), context.tool_name, context.query, is_old, owner)
         cached = self._cache.get(key)
         if cached is None or (cached[1] and memory and not memory.touch(cached[1])):
-            # An id in the window may stand in a text of others: only those of this memory are pointers.
+            # Third-party text may contain an id: only ids of this memory are pointers.
             live = memory.ids.intersection(context.live) if memory else ()
             result = self.compress(message.text, **context._replace(live=live)._asdict())
             text = None if result.text == message.text else result.text

@@ -18,16 +18,15 @@ from gatekeeper_core.messages import Message, with_text
 
 
 class ResultContext(NamedTuple):
-    """The context of a tool result besides its message.
+    """The context of a tool result, apart from its message.
 
     Attributes:
         tool_name: the tool whose call it answers; None if no call is found and the message names none.
-        query: the newest text of the user, in a run the question, if there is one.
-        live: ids of the pointers in the window, new ones among them: their texts must not be evicted.
-            Anybody may have written them, so an id says nothing about what is kept.
-        age_rounds: how many answered rounds are newer, at least 0.
-        thread_id: names the thread; None if it has no name.
-        tenant: names whose thread it is.
+        query: the newest text of the user, or the question of a run, if any.
+        live: ids of the pointers in the window, new ones too: do not evict their texts. Anybody may have written them.
+        age_rounds: number of newer answered rounds, at least 0.
+        thread_id: name of the thread; None if unnamed.
+        tenant: tenant of the thread.
     """
 
     tool_name: str | None = None
@@ -39,14 +38,11 @@ class ResultContext(NamedTuple):
 
 
 ResultCompressor = Callable[[Message, ResultContext], str]
-"""Makes the text of a tool message smaller without losing what matters."""
+"""A function that shortens the text of a tool message without losing what matters."""
 
 
 def memory_of(owner: object, thread_id: str | None = None, *, tenant: str = "default") -> WorkingMemory | None:
-    """Return the working memory for a thread: ``owner`` itself, that of a compressor, or the thread's own; else None.
-
-    A thread without a name has none of ``ThreadMemories``: all such threads would share it.
-    """
+    """Return the working memory that ``owner`` is or has; of ``ThreadMemories``, that of a named thread; else None."""
     memory = getattr(owner, "working_memory", owner)
     if isinstance(memory, ThreadMemories):
         return None if thread_id is None else memory.of(thread_id, tenant=tenant)
@@ -55,7 +51,7 @@ def memory_of(owner: object, thread_id: str | None = None, *, tenant: str = "def
 
 @dataclass(frozen=True, slots=True)
 class ThreadCompressor:
-    """A compressor that knows whose results it gets, with the working memory of that thread."""
+    """A compressor for one thread, with the working memory of that thread."""
 
     compress: ResultCompressor
     thread_id: str | None
@@ -63,11 +59,11 @@ class ThreadCompressor:
 
     @property
     def working_memory(self) -> WorkingMemory | None:
-        """The working memory for the thread, if there is one."""
+        """The working memory of the thread, if any."""
         return memory_of(self.compress, self.thread_id, tenant=self.tenant)
 
     def __call__(self, message: Message, context: ResultContext, /) -> str:
-        """Return the text of a tool message as the compressor makes it."""
+        """Return the text of a tool message from the compressor."""
         return self.compress(message, context._replace(thread_id=self.thread_id, tenant=self.tenant))
 
 
@@ -84,16 +80,15 @@ class ToolResults:
         self._compress = compress
         self._context = ResultContext(query=query or None)
         self._messages = tuple(messages)
-        self._read: tuple[dict[int, str], dict[str, None]] | None = None  # tools by position, and pointers
+        self._read: tuple[dict[int, str], dict[str, None]] | None = None  # tool names by position, and pointers
 
     def smaller(self, position: int, message: Message, *, age_rounds: int = 0) -> Message | None:
-        """Return a tool message with a shorter text, marked as compressed, or None where it stays as it is.
+        """Return a tool message with a shorter text, marked as compressed, or None if it stays unchanged.
 
-        Compressed results, readings of working memory and media stay. A pointer in the result itself is defused: it
-        is not ours.
+        Compressed messages, results of reading tools and media stay. Foreign pointers in the result are defused.
 
         Raises:
-            TypeError: the compressor returned no text.
+            TypeError: the compressor returned no str.
         """
         if message.role != "tool" or message.metadata.get(COMPRESSED):
             return None
@@ -111,7 +106,7 @@ class ToolResults:
             raise TypeError(f"compress_result must return a str, got {type(text).__name__}")
         if text == before:
             return None
-        # The compressor's own pointers are those that the result did not have.
+        # Pointers that the result did not have are the compressor's own.
         text = defused(text, set(pointers_in(text)).difference(pointers_in(before)))
         if len(text) >= len(before):
             return None
@@ -120,10 +115,7 @@ class ToolResults:
 
 
 def _tool_names(messages: Sequence[Message]) -> dict[int, str]:
-    """Return the tool of each result, where it is known, by the position of the result.
-
-    A result answers a call of the assistant message before it: by its id, or by its place where ids are missing.
-    """
+    """Return known tool names by result position: of the calls before it, by id or, without ids, in their order."""
     names: dict[int, str] = {}
     by_id: dict[str, str] = {}
     in_order: Iterator[str] = iter(())

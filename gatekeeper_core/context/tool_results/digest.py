@@ -1,7 +1,4 @@
-"""The input and output of a format's digest function, and the lines that fit its budget.
-
-Line numbers are 1-based and inclusive, in what a model reads and in what it requests.
-"""
+"""The input, output and kept lines of a digest function. Line numbers are 1-based and inclusive."""
 
 from __future__ import annotations
 
@@ -13,9 +10,9 @@ from gatekeeper_core.context.tool_results.signals import failure_places
 from gatekeeper_core.tokens import TokenCounter
 
 MARK = "…"
-"""The beginning of every line that we write into a text of others to report an omission."""
+"""The first character of every omission mark that we insert into third-party text."""
 
-_LINE_CHARS = 600  # from which a kept line is cut. Source: ours; the longest lines of common logs stay complete
+_LINE_CHARS = 600  # longer kept lines are cut. Source: ours; the longest lines of common logs stay complete
 _MIN_LINE_CHARS = 60
 _WINDOW_CHARS = 100
 _OVERDRAFT_TOKENS = 160
@@ -25,8 +22,8 @@ class Task(NamedTuple):
     """The limits and the query of a digest.
 
     Attributes:
-        query: matches lines with the user's question; empty without one.
-        budget_tokens: what the digest should cost; failures and matches come first.
+        query: matches lines with the user's question; without one it matches nothing.
+        budget_tokens: target cost of the digest; failures and matches come first.
         counter: counts tokens.
     """
 
@@ -35,17 +32,14 @@ class Task(NamedTuple):
     counter: TokenCounter
 
     def cut(self, text: str, limit: int) -> str:
-        """Return a text in about ``limit`` characters, around words of the query and of failure."""
+        """Return a text cut as by :func:`shortened`, around words of the query and of failure."""
         if len(text) <= limit:
             return text
         return shortened(text, limit, around=[*self.query.places(text), *failure_places(text, limit=4)])
 
 
 class Lines(NamedTuple):
-    """Lines of a result in their order: those that were read, their numbers, and how many the result has.
-
-    ``what`` they are is a plural, ``first`` the number of the first one of the result.
-    """
+    """Lines read from a result, with their numbers, the result's ``total``, their plural name, its ``first`` number."""
 
     texts: Sequence[str]
     numbers: Sequence[int]
@@ -59,7 +53,7 @@ class Lines(NamedTuple):
         return cls(texts, range(1, 1 + len(texts)), len(texts), what)
 
     def at(self, indices: Sequence[int]) -> Lines:
-        """Return the lines at some indices, of a result of as many lines."""
+        """Return the lines at the given indices, with the same total."""
         return self._replace(texts=[self.texts[at] for at in indices], numbers=[self.numbers[at] for at in indices])
 
 
@@ -67,11 +61,11 @@ class Digest(NamedTuple):
     """A compressed result.
 
     Attributes:
-        text: the remaining text, with marks for what is missing.
+        text: the remaining text, with marks for omissions.
         shown: number of items (lines, rows, entries) of the result in the digest.
         total: number of items in the result.
         what: name of the items, in the plural.
-        strategy: one word for the way.
+        strategy: one word for the compression applied.
     """
 
     text: str
@@ -85,12 +79,12 @@ DigestFunction: TypeAlias = Callable[[str, Task], "Digest | None"]
 
 
 class KeptLines:
-    """Lines that are kept as long as a budget goes, the most valuable first.
+    """The lines kept within a budget; add the most valuable first.
 
     Attributes:
         kept: the kept lines by number.
-        budget: tokens for the lines, and ``remaining``: those that are not spent.
-        overdraft: how far below 0 these may go for failures and matches.
+        budget: tokens for the lines; ``remaining`` are those not yet spent.
+        overdraft: the lowest ``remaining`` that failures and matches may leave, below 0.
     """
 
     def __init__(self, lines: Lines, task: Task) -> None:
@@ -101,15 +95,12 @@ class KeptLines:
         self.overdraft = -max(_OVERDRAFT_TOKENS, task.budget_tokens // 2)
 
     def add(self, index: int, *, note: str = "", reserve: int = 0) -> bool:
-        """Keep a line, with a note at its end; return whether it is kept now.
-
-        ``reserve``: tokens that must remain afterwards; below 0 for lines that may go over the budget.
-        """
+        """Keep a line and its note if ``reserve`` tokens remain (below 0: overdraft); return whether it is kept."""
         number = self._lines.numbers[index]
         if number in self.kept:
             return True
         gaps = self._gap_tokens * (1 - (number - 1 in self.kept) - (number + 1 in self.kept))
-        if self.remaining - gaps < reserve:  # whatever the line costs
+        if self.remaining - gaps < reserve:  # not enough for any line
             return False
         line = self._lines.texts[index]
         if len(line) > _LINE_CHARS:
@@ -123,16 +114,16 @@ class KeptLines:
         return True
 
     def add_all(self, indices: Iterable[int], *, sure: int = 0, reserve: int = 0) -> None:
-        """Keep lines as :meth:`add` does; the first ``sure`` of them may go over the budget."""
+        """Keep lines as :meth:`add` does; the first ``sure`` of them may exceed the budget."""
         for nth, index in enumerate(indices):
             self.add(index, reserve=self.overdraft if nth < sure else reserve)
 
     def text(self) -> str:
-        """Return the kept lines in their order, with a mark where some are missing."""
+        """Return the kept lines in order, with a mark for each gap."""
         return "\n".join(with_gaps(self.kept, self._lines.total, what=self._lines.what, first=self._lines.first))
 
     def digest(self, strategy: str, *, below: str = "") -> Digest:
-        """Return the kept lines as a digest, with a text below them."""
+        """Return the kept lines as a digest, with the text ``below`` after them."""
         return Digest(
             "\n".join(filter(None, (self.text(), below))), len(self.kept), self._lines.total, self._lines.what, strategy
         )
@@ -149,7 +140,7 @@ def gap(count: int, what: str, first: int, last: int) -> str:
 
 
 def with_gaps(kept: Mapping[int, str], total: int, *, what: str = "lines", first: int = 1) -> list[str]:
-    """Return kept lines, given by number, in order, with a mark in each place where some of ``total`` are missing.
+    """Return kept lines, given by number, in order, with a mark for each gap in ``total`` lines.
 
     >>> with_gaps({1: "a", 4: "b"}, 6)
     ['a', '… 2 lines omitted [2-3]', 'b', '… 2 lines omitted [5-6]']
@@ -166,14 +157,12 @@ def with_gaps(kept: Mapping[int, str], total: int, *, what: str = "lines", first
 
 
 def with_neighbours(numbers: Iterable[int], width: int, *, within: range) -> list[int]:
-    """Return numbers of lines and those of their neighbours, ascending, each once."""
+    """Return line numbers and their neighbours up to ``width`` away, ascending, each once."""
     return sorted({near for number in numbers for near in range(number - width, number + width + 1) if near in within})
 
 
 def shortened(line: str, limit: int, *, around: Sequence[int] = ()) -> str:
-    """Return a line in at most about ``limit`` characters: its beginning, its end, and windows around given places.
-
-    The first of the places, which are character positions, are the most important ones.
+    """Return the ends of a line, about ``limit`` characters, and windows around the first few given positions.
 
     >>> shortened("a" * 30 + "b" * 30, 20)
     'aaaaaaaaaaaaa… 41 characters omitted …bbbbbb'
@@ -196,7 +185,7 @@ def shortened(line: str, limit: int, *, around: Sequence[int] = ()) -> str:
 
 
 def merged(spans: Iterable[tuple[int, int]], *, joins: int = 0) -> list[tuple[int, int]]:
-    """Return spans in order, joined where they overlap or at most ``joins`` lie between them."""
+    """Return spans in order, joined if they overlap or are at most ``joins`` apart."""
     joined: list[tuple[int, int]] = []
     for start, stop in sorted(spans):
         if joined and start <= joined[-1][1] + joins:

@@ -1,8 +1,7 @@
-"""Pointers to offloaded texts, which a text of others cannot forge.
+"""Pointers to offloaded texts, which third-party text cannot forge.
 
 ``[[wm:<id>]] type=<kind> size=<bytes> preview="<one line>"``. The id is HMAC-SHA256(session key, content), cut to 80
-bits, in base32: the same content has one id in its thread, nobody without the key can make one, and it opens nothing
-elsewhere.
+bits, in base32: fixed for a content and thread, impossible to create without the key, and useless in other threads.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ from gatekeeper_core.fences import spoilt
 from gatekeeper_core.text import LazyPattern
 
 COMPRESSED = "compressed"
-"""The mark, in a message's metadata, of a text that a compressor wrote: pointers in it are ours. No text can set it."""
+"""The metadata key of messages whose text a compressor wrote: pointers in it are ours. No text can set it."""
 
-_MIN_KEY_BYTES = 16  # 128 bits, as many as nobody guesses. Source: ours
+_MIN_KEY_BYTES = 16  # 128 bits cannot be guessed. Source: ours
 _ID_BITS = 80
 _PREVIEW_CHARS = 60
 _SCANNED_CHARS = 400  # of a text, for its preview
@@ -33,8 +32,8 @@ class Pointer(NamedTuple):
     Attributes:
         id: 16 characters of base32.
         kind: kind of text: ``log``, ``json``, ``code`` and so on.
-        size_bytes: its size in UTF-8.
-        preview: its beginning, on one line.
+        size_bytes: size of the text in UTF-8.
+        preview: beginning of the text, on one line.
     """
 
     id: str
@@ -49,7 +48,7 @@ class Pointer(NamedTuple):
 
 
 def check_key(key: object, *, name: str = "session_key") -> bytes:
-    """Return a secret key; ``name`` is what an error calls it.
+    """Return a secret key; ``name`` is its name in errors.
 
     Raises:
         TypeError: it is not bytes.
@@ -63,21 +62,21 @@ def check_key(key: object, *, name: str = "session_key") -> bytes:
 
 
 def keyed_id(session_key: bytes, data: bytes) -> str:
-    """Return the id of a content for whoever holds this key: 16 lower-case characters of base32.
+    """Return the id of a content under a key: 16 lower-case characters of base32.
 
     Source: design, "Untrusted text is data": HMAC-SHA256 (RFC 2104), 80 bits, base32 (RFC 4648).
 
     >>> keyed_id(b"k" * 16, b"content")
     '3bv6dbxwaqwudezn'
     """
-    import hmac  # here, with what it loads, because most conversations put nothing aside
+    import hmac  # imported here, because most conversations offload nothing
     from base64 import b32encode
 
     return b32encode(hmac.digest(session_key, data, "sha256")[: _ID_BITS // 8]).decode("ascii").lower()
 
 
 def pointer_id(text: str) -> str | None:
-    """Return the id in a pointer's text, or the text itself where it is no more than an id; None if neither.
+    """Return the id in a pointer's text, or the text itself if it is a bare id; None if neither.
 
     >>> pointer_id('see [[wm:abcdefghijklmnop]] type=log'), pointer_id(" abcdefghijklmnop "), pointer_id("../etc")
     ('abcdefghijklmnop', 'abcdefghijklmnop', None)
@@ -89,15 +88,14 @@ def pointer_id(text: str) -> str | None:
 
 
 def pointers_in(text: str) -> tuple[str, ...]:
-    """Return the ids of all pointers in a text, each once, in their order."""
+    """Return the ids of all pointers in a text, in order, each once."""
     return tuple(dict.fromkeys(match[1] for match in _POINTER.finditer(text)))
 
 
 def defused(text: str, known: Collection[str] = ()) -> str:
-    """Return a text in which nothing reads as a pointer but those with known ids: ``[[wm:`` becomes ``[ [wm:``.
+    """Return a text in which only pointers with known ids remain: any other ``[[wm:`` becomes ``[ [wm:``.
 
-    Marks are compared as they look (``fences.py``). JSON stays JSON, because the mark can only stand inside a string.
-    Doing it twice changes nothing more.
+    Look-alike marks count, too (``fences.py``). JSON stays JSON: the mark can only be inside a string. Idempotent.
 
     >>> defused("[[wm:abcdefghijklmnop]] [[WM : x", known=()), defused("[[wm:abcdefghijklmnop]]", {"abcdefghijklmnop"})
     ('[ [wm:abcdefghijklmnop]] [ [WM : x', '[[wm:abcdefghijklmnop]]')
@@ -113,8 +111,7 @@ def defused(text: str, known: Collection[str] = ()) -> str:
 def one_line(text: str, *, max_chars: int = _PREVIEW_CHARS) -> str:
     r"""Return the beginning of a text on one line, safe between double quotes.
 
-    White space becomes one space, a double quote a single one; control and format characters, surrogates and private
-    ones are removed; pointers are defused.
+    White space becomes one space, ``"`` becomes ``'``, characters of category C are removed, pointers are defused.
 
     >>> one_line('first\nsecond "line"\x00')
     "first second 'line'"

@@ -1,8 +1,4 @@
-"""Lines that match a query: those that share its rarest anchors.
-
-Anchors come from the one extractor (``selection/anchors.py``); a line is read for them only where it holds the first
-letters of one, so that a long result costs little more than a search for plain strings.
-"""
+"""Lines that share a query's rarest anchors; plain string search comes first, so that long results stay cheap."""
 
 from __future__ import annotations
 
@@ -16,7 +12,7 @@ from gatekeeper_core.selection.anchors import count_terms, other_forms, query_te
 
 _MAX_TERMS = 48
 _QUANTITY_SIGNS = ("@", "#")
-_MIN_WEIGHT = 0.3  # single characters and numbers of two digits stand in every other line
+_MIN_WEIGHT = 0.3  # excludes single characters and two-digit numbers, which are in every other line
 _MAX_READ_CHARS = 2_000
 _READ_BEFORE = 200
 _MAX_CANDIDATES = 4_000  # lines whose terms are counted
@@ -25,7 +21,7 @@ _EVERYWHERE = 0.25
 
 
 class QueryMatcher:
-    """The anchors of a query, ready to be searched for in lines; None or a query without anchors matches nothing.
+    """The anchors of a query, prepared for matching lines; None or a query without anchors matches nothing.
 
     >>> QueryMatcher("where is the port of redis?").ranked(["redis runs", "the port of redis is 6380"], limit=1)
     [1]
@@ -35,8 +31,8 @@ class QueryMatcher:
         terms = [term for term in query_terms(query) if term_weight(term) > _MIN_WEIGHT] if query else []
         self._terms = tuple(terms[:_MAX_TERMS])
         self._has_quantities = any(term.startswith(_QUANTITY_SIGNS) for term in self._terms)
-        # Strings of which every line with a term has at least one. A term is a stem: what is written can differ by its
-        # last letter (try, tries) or, for another form of the word, in all of them.
+        # Every line with a term contains one of these strings. A term is a stem: the text may differ in its last letter
+        # (try, tries) or, for another form of the word, in several (break, broke).
         starts: set[str] = set()
         for term in (*self._terms, *(form for stem in self._terms for form in other_forms(stem))):
             if not term.startswith(_QUANTITY_SIGNS):
@@ -45,15 +41,12 @@ class QueryMatcher:
         self._starts = tuple(sorted(filter(None, starts), key=lambda each: (-len(each), each)))
 
     def places(self, line: str) -> list[int]:
-        """Return where anchors may stand in a line, at most four places, those of the longest anchors first."""
+        """Return up to four positions of possible anchors in a line, the longest anchors first."""
         low = line.lower()
         return [min(low.find(start), len(line)) for start in self._starts if start in low][:4]
 
     def spans(self, text: str, *, limit: int) -> list[tuple[int, int]]:
-        """Return where anchors may stand in a text, at most so many: all places of the longest ones first.
-
-        An anchor in more places than that is ignored: it says nothing.
-        """
+        """Return up to ``limit`` spans of possible anchors, the longest first; skip an anchor with more matches."""
         low = text.lower()
         spans: list[tuple[int, int]] = []
         for start in self._starts:
@@ -64,8 +57,8 @@ class QueryMatcher:
     def scores(self, lines: Sequence[str]) -> dict[int, float]:
         """Return by index the score of each line that shares an anchor: the sum of weight times idf.
 
-        The idf of an anchor is ``ln(1 + N / df)`` over these lines. An anchor that seems to stand in every other line
-        makes no line a candidate. Source: the usual form, smoothed; turns are scored in ``selection/index.py``.
+        An anchor's idf is ``ln(1 + N / df)`` over these lines. One in over a quarter of sampled lines makes no line a
+        candidate, unless all anchors are. Source: the usual form, smoothed; turns are scored in ``selection/index.py``.
         """
         sample = [line[:_MAX_READ_CHARS].lower() for line in lines[:: max(1, len(lines) // _SAMPLED_LINES)]]
         most = max(2.0, _EVERYWHERE * len(sample))
@@ -93,10 +86,7 @@ class QueryMatcher:
         }
 
     def ranked(self, lines: Sequence[str], *, limit: int, share: float = 0.5) -> list[int]:
-        """Return the indices of the lines that match best, best first, the earlier of equal ones first.
-
-        A line must have this share of the best score; at most ``limit`` lines are returned.
-        """
+        """Return up to ``limit`` line indices with at least ``share`` of the top score, best first, ties in order."""
         scores = self.scores(lines)
         least = share * max(scores.values(), default=0.0)
         ranked = sorted((at for at in scores if scores[at] >= least), key=lambda at: (-round(scores[at], 6), at))

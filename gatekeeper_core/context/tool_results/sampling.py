@@ -1,7 +1,4 @@
-"""Samples of a result that is too long to be read in full.
-
-Both ends, even samples, and the places of words of failure and of the query.
-"""
+"""Samples of a result that is too long to read in full: both ends, even samples, words of failure and of the query."""
 
 from __future__ import annotations
 
@@ -18,7 +15,7 @@ from gatekeeper_core.context.tool_results.signals import failure_places
 from gatekeeper_core.text import LazyPattern
 
 ANALYSED_CHARS = 600_000
-"""Of a longer result only so much is read. Source: ours."""
+"""Characters that are read of a longer result. Source: ours."""
 
 _SAMPLES = 24
 _HITS = 2_000
@@ -31,21 +28,18 @@ _FIRST = LazyPattern(rf"\s*(\[)?\s{{0,198}}{_OBJECT}")
 _VALUE = LazyPattern(rf'"([^"\\]{{0,198}})"\s{{0,9}}:\s{{0,9}}(\[)?(?=\s{{0,198}}{_OBJECT})')
 _KEY_BEFORE = LazyPattern(r'"([^"\\]{0,198})"\s{0,9}:\s{0,198}\Z')
 _KEY_CHARS = 400
-_MISSES = 24  # places that begin no object: from so many more than objects on, the text is no JSON
-_STATUS = LazyPattern(r"5[0-9]{2}(?<![\w.-]...)(?![\w.-])")  # maybe of HTTP; the columns tell when the row is read
+_MISSES = 24  # failed reads beyond the number of rows, after which the text counts as no JSON
+_STATUS = LazyPattern(r"5[0-9]{2}(?<![\w.-]...)(?![\w.-])")  # perhaps an HTTP status: the column decides later
 
 
 def sample_lines(text: str, query: QueryMatcher, *, max_chars: int = ANALYSED_CHARS) -> Lines:
-    """Return all lines of a text, or of one that is longer than ``max_chars`` those worth reading.
-
-    A text of few, very long lines comes back in full: each of its lines is cut where it is shown.
-    """
+    """Return all lines of a text, or samples if it is longer than ``max_chars`` (unless its lines are few and long)."""
     total = text.count("\n") + 1
     if len(text) <= max_chars or len(text) > _LONGEST_LINE * total:
         return Lines.of(text.split("\n"))
 
     def line_span(start: int, stop: int) -> tuple[int, int]:
-        """Widen a span to complete lines, where these are not too long."""
+        """Widen a span to complete lines, unless they are too long."""
         before = text.rfind("\n", max(0, start - _LONGEST_LINE), start)
         after = text.find("\n", stop, stop + _LONGEST_LINE)
         return (before + 1 if before >= 0 else start, after if after >= 0 else min(len(text), stop))
@@ -66,11 +60,10 @@ def sample_lines(text: str, query: QueryMatcher, *, max_chars: int = ANALYSED_CH
 
 
 def sample_rows(text: str, query: QueryMatcher, *, max_chars: int = ANALYSED_CHARS) -> Parts | None:
-    """Return some of the objects that a long JSON text consists of, and the values beside them; None for other texts.
+    """Return a sample of the objects in a long JSON text, and the values beside them; None for other texts.
 
-    The objects begin with the same key: those of a list, of JSON lines, or of a list or a map inside of an object. A
-    quarter of what is read are rows with words of the query or of failure, the rest even samples. Beside their list
-    are plain values, with their paths.
+    The objects begin with the same key: those of a list, of JSON Lines, or of a list or map in an object. A quarter of
+    the characters are rows with words of the query or of failure, the rest even samples. The values have their paths.
 
     >>> text = '{"total": 9, "rows": [%s], "next": null}' % ", ".join(['{"id": 1}'] * 9)
     >>> [table], around = sample_rows(text, QueryMatcher(None), max_chars=100)
@@ -84,7 +77,7 @@ def sample_rows(text: str, query: QueryMatcher, *, max_chars: int = ANALYSED_CHA
     misses = 0
 
     def read(place: int) -> int:
-        """Return how many characters of a row were read; 0 where it was read before, or is no row."""
+        """Return the number of characters read for a row; 0 if it was read before or is not a row."""
         nonlocal misses
         if place < 0 or misses > _MISSES + len(rows):
             return 0
@@ -102,7 +95,7 @@ def sample_rows(text: str, query: QueryMatcher, *, max_chars: int = ANALYSED_CHA
         after = text.find(opening, place + 1)
         return text.rfind(opening, 0, place + len(opening)), after if after >= 0 else len(text)
 
-    # The last row, matches of the query, one row of each kind of failure; then even samples.
+    # The last row, query matches, one row of each kind of failure; then even samples.
     matches = (row_span(start)[0] for start, _ in query.spans(text, limit=200))
     failures = (start for start, _ in _failures(text, row_span))
     room = max_chars
@@ -127,10 +120,9 @@ def sample_rows(text: str, query: QueryMatcher, *, max_chars: int = ANALYSED_CHA
 
 
 def _layout(text: str) -> tuple[str, str, int] | None:
-    """Return where the objects of a list, of JSON lines, or of the outermost list or map over half the text are.
+    """Return where the objects of a list, of JSON Lines, or of the outermost list or map over half the text are.
 
-    That is the path of their list, as tables name it, "" for the full text; what each of them begins with, up to its
-    first key; and where the list begins, or -1 where they are the values of an object.
+    That is: the list's path, as in tables; how each object begins, up to its first key; the list's start (-1: a map).
     """
 
     def is_spread(opening: str, start: int) -> bool:
@@ -148,21 +140,21 @@ def _layout(text: str) -> tuple[str, str, int] | None:
 
 
 def _even(length: int, chars: int) -> list[tuple[int, int]]:
-    """Return spans of so many characters together: half of it the beginning, a quarter the end, the rest between."""
+    """Return spans of ``chars`` characters in all: half at the beginning, a quarter at the end, the rest in between."""
     head, tail, each = chars // 2, chars // 4, chars // 4 // _SAMPLES
     between = [head + at * (length - head - tail) // _SAMPLES for at in range(_SAMPLES)]
     return [(0, head), *((start, start + each) for start in between), (length - tail, length)]
 
 
 def _failures(text: str, span_of: Callable[[int], tuple[int, int]]) -> Iterable[tuple[int, int]]:
-    """Yield one line or row of each kind that has a word of failure, or a number like an HTTP status from 500 on.
+    """Yield one line or row of each kind with a word of failure or a number like an HTTP status of 500 or more.
 
-    The characters before such a number belong to its kind: most numbers are no status.
+    The kind includes the characters before the number, because most numbers are not a status.
     """
     numbers = (match.start() for match in islice(_STATUS.finditer(text), _PLACES))
     befores = ((at, masked(text[max(0, at - _CHARS_BEFORE) : at])) for at in numbers)
     words = ((at, "") for at in failure_places(text, limit=_PLACES))
-    seen: set[tuple[str, str]] = set()
+    kinds: set[tuple[str, str]] = set()
     start = stop = yielded = -1
     kind = ""
     for place, before in merge(words, befores):
@@ -171,12 +163,12 @@ def _failures(text: str, span_of: Callable[[int], tuple[int, int]]) -> Iterable[
             kind = masked(text[start : min(stop, start + _KIND_CHARS)])
         elif start == yielded or not before:
             continue
-        if (kind, before) not in seen and len(seen) < _HITS:
-            seen.add((kind, before))
+        if (kind, before) not in kinds and len(kinds) < _HITS:
+            kinds.add((kind, before))
             yielded = start
             yield start, stop
 
 
 def _counts_before(text: str, mark: str, places: Iterable[int]) -> list[int]:
-    """Return how often a mark occurs before each of some places, which ascend."""
+    """Return how often a mark occurs before each of some ascending places."""
     return list(accumulate(text.count(mark, start, stop) for start, stop in pairwise([0, *places])))

@@ -1,8 +1,4 @@
-"""Words of failures and warnings, which must survive compression.
-
-Words are searched for as plain strings first and judged by a regular expression where they stand: one long alternation
-over every line would be most of what reading a log costs.
-"""
+"""Words of failures and warnings, which must survive compression. Plain search comes first: one big regex is slow."""
 
 from __future__ import annotations
 
@@ -18,7 +14,7 @@ from gatekeeper_core.text import LazyPattern, data_pattern
 FAILURE = 2
 WARNING = 1
 
-# A word ends where it may be inflected no further: KeyError and exit_failure are failures, "erroneous" is not.
+# The endings that a word may have: KeyError and exit_failure are failures, "erroneous" is not.
 _ENDS = LazyPattern(r"(?:ed|s|ure|ures|ion|ing|er)?(?![a-z])")
 _NO_LETTER_BEFORE = frozenset(
     {"fail", "lost", "warn", "leak", "stale", "stuck", "abort", "panic", "eperm", "errno", "enoent"}
@@ -39,17 +35,17 @@ _LINES_AT_ONCE = 100
 
 
 def severities(lines: Sequence[str]) -> list[int]:
-    """Return ``FAILURE``, ``WARNING`` or 0 for each of some lines."""
+    """Return ``FAILURE``, ``WARNING`` or 0 for each line."""
     levels: list[int] = []
     for _, lows, joined in in_lower_case(lines):
         failures, warnings = ([word for word in _words(kind) if word in joined] for kind in ("failure", "warning"))
         marked = _MARKED.search(joined) is not None
         for low in lows:
             plain, failed = low, marked and _MARKED.search(low) is not None
-            if not failed and _stands_in(low, failures):
+            if not failed and _is_in(low, failures):
                 plain = _NO_FAILURE.sub(" ", low) if len(low) <= _LONG_LINE else low
-                failed = plain == low or _stands_in(plain, failures)
-            levels.append(FAILURE if failed else WARNING if _stands_in(plain, warnings) else 0)
+                failed = plain == low or _is_in(plain, failures)
+            levels.append(FAILURE if failed else WARNING if _is_in(plain, warnings) else 0)
     return levels
 
 
@@ -59,13 +55,13 @@ def failing(lines: Sequence[str]) -> list[int]:
 
 
 def stated_level(line: str) -> int:
-    """Return 1 where the first level that a line states is that of a failure, -1 for a lower one, 0 for none."""
+    """Return 1 if the first level that a line states is a failure, -1 if it is lower, 0 if there is none."""
     match = _STATED.search(line[:_STATED_CHARS])
     return 0 if match is None else 1 if match.lastindex else -1
 
 
 def stated_levels(column: str, texts: Collection[str]) -> dict[str, int]:
-    """Return the texts of a column that are log levels, as rated by :func:`stated_level`.
+    """Return the texts of a column that are log levels, rated as by :func:`stated_level`.
 
     >>> stated_levels("Level", ["Information", "Error", "x"]), stated_levels("PRIORITY", "36")
     ({'Information': -1, 'Error': 1}, {'3': 1, '6': -1})
@@ -84,7 +80,7 @@ def is_status_column(name: str) -> bool:
 
 
 def in_lower_case(lines: Sequence[str]) -> Iterable[tuple[int, list[str], str]]:
-    """Yield the index of the first of a hundred lines, these in lower case, and as one text: most words are in none."""
+    """Yield lines by the hundred: the first index, the lines in lower case, and their joined text to rule words out."""
     for start in range(0, len(lines), _LINES_AT_ONCE):
         some = lines[start : start + _LINES_AT_ONCE]
         joined = "\n".join(some).lower()
@@ -93,7 +89,7 @@ def in_lower_case(lines: Sequence[str]) -> Iterable[tuple[int, list[str], str]]:
 
 
 def failure_places(text: str, *, limit: int) -> list[int]:
-    """Return where words of failure stand in a text, in order, at most so many."""
+    """Return the positions of words of failure in a text, in order, at most ``limit``."""
     low = text.lower()
     places = merge(*(islice(_places(low, word), limit) for word in _words("failure") if word in low))
     return [min(at, len(text)) for at in islice(places, limit)]
@@ -104,12 +100,12 @@ def _words(kind: str) -> tuple[str, ...]:
     return tuple(word for row, word in rows("signals.tsv") if row == kind)
 
 
-def _stands_in(low: str, words: Sequence[str]) -> bool:
+def _is_in(low: str, words: Sequence[str]) -> bool:
     return any(word in low and next(_places(low, word), -1) >= 0 for word in words)
 
 
 def _places(low: str, word: str) -> Iterator[int]:
-    """Yield the places of a word in a lower-case text, alone or at the end of a longer one."""
+    """Yield the positions of a word in lower-case text, alone or (for most words) at the end of a longer one."""
     at = low.find(word)
     while at >= 0:
         bordered = word not in _NO_LETTER_BEFORE or not low[max(0, at - 1) : at].isalpha()

@@ -1,4 +1,4 @@
-"""Working memory: storage for long tool results, while the conversation carries a pointer to each.
+"""Working memory: storage for long tool results, with a pointer to each in the conversation.
 
 ::
 
@@ -7,7 +7,7 @@
 
     secret · tenant · thread ──HMAC-SHA256──> session key ──> working memory: a scope and ids of its own
 
-With one session key for each thread of each tenant, no thread can read or probe the texts of another one.
+With one session key per thread and tenant, no thread can read or probe the texts of another.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ READING_TOOLS = frozenset({READ_TOOL_NAME, RECALL_TOOL_NAME})
 """Tools whose results are never compressed or offloaded."""
 
 UNKNOWN_POINTER = "[working memory: nothing is kept under this pointer]"
-"""The text of a wrong, a foreign and an evicted pointer."""
+"""The answer to a wrong, foreign or evicted pointer."""
 
 READ_BUDGET_TOKENS = 2_000
-"""Tokens of one reading. Source: ours; about the 8,000 bytes from which results are offloaded."""
+"""Token budget of one reading. Source: ours; about the 8,000 bytes from which results are offloaded."""
 
 READ_TOOL_DESCRIPTION = (
     "Read a part of a long tool result that was put aside. `pointer` is the [[wm:...]] mark that stands in its place. "
     "Give `query` (words to look for), or `first_line` and `last_line`."
 )
 
-_QUOTA_BYTES = 64 * 1024 * 1024  # of all texts of one memory. Source: ours
+_QUOTA_BYTES = 64 * 1024 * 1024  # for all texts of one memory. Source: ours
 _KEY_LABEL = b"gatekeeper session key"
 _SCOPE_LABEL = b"gatekeeper working memory scope"
 _MATCHES = 20
@@ -73,21 +73,21 @@ class Reading(NamedTuple):
 
 @with_suggestions()
 class WorkingMemory:
-    r"""The offloaded texts of one thread, by pointers that only this thread can create and follow.
+    r"""The offloaded texts of one thread, with pointers that only this thread can create and follow.
 
-    The least recently used text is evicted first, but none that a pointer in the window points to. Thread-safe.
-    Another object with the same key, also in another process, finds all texts; only the times of use are not stored.
+    The least recently used text is evicted first, but never one with a pointer in the window. Thread-safe. Another
+    object with the same key, even in another process, finds all texts; only their times of use are not stored.
 
     Args:
-        blobs: the store, which any number of memories may share.
-        session_key: the secret of the thread, 16 bytes or more (``secrets.token_bytes(32)``), kept with the thread.
+        blobs: the store; several memories may share it.
+        session_key: the secret of the thread, 16 bytes or more (``secrets.token_bytes(32)``); keep it with the thread.
         quota_bytes: size limit of all texts together in UTF-8, at least 1.
-        ttl_seconds: texts unused for longer may be evicted first; None keeps them until room is needed.
-        clock: returns the time in seconds; needed with ``ttl_seconds``.
+        ttl_seconds: texts unused for longer are evicted by the next new text; None evicts only for room.
+        clock: returns the time in seconds; required with ``ttl_seconds``.
         token_counter: counts readings; None: the library's own.
 
     Raises:
-        ConfigError: an argument is out of range, or a time to live comes without a clock.
+        ConfigError: an argument is out of range, or ``ttl_seconds`` comes without a clock.
         TypeError: an argument has the wrong type.
 
     >>> from gatekeeper_core.storage.in_memory import InMemoryBlobStore
@@ -118,16 +118,16 @@ class WorkingMemory:
         self._counter = checked_counter(token_counter)
         self._scope = keyed_id(self._key, _SCOPE_LABEL)
         self._lock = RLock()
-        self._used_at: dict[str, float] = {}  # by id, the one used longest ago first
+        self._used_at: dict[str, float] = {}  # by id, least recently used first
         self._catch_up()
 
     def __contains__(self, pointer: object) -> bool:
-        """Return whether a text is kept under this id now, which is no use of it."""
+        """Return whether a text is stored under this id; this does not count as a use."""
         return pointer in self._used_at
 
     @property
     def ids(self) -> frozenset[str]:
-        """Ids of the texts, with those of other processes as of the last text that was offloaded here."""
+        """Ids of the texts; those of other processes as of the last text offloaded here."""
         with self._lock:
             return frozenset(self._used_at)
 
@@ -137,19 +137,19 @@ class WorkingMemory:
         return self._blobs.used_bytes(self._scope)
 
     def pointer_to(self, text: str, *, kind: str = "text") -> Pointer:
-        """Return the pointer of a text in this thread, whether or not the text is stored."""
+        """Return the pointer of a text in this thread, stored or not."""
         data = encode_text(check_str("text", text))
         check_str("kind", kind)
         word = "".join(char for char in kind if char.isascii() and (char.isalnum() or char in "-_"))[:32]
         return Pointer(keyed_id(self._key, data), word or "text", len(data), one_line(text))
 
     def offload(self, text: str, *, live: Iterable[str] = (), kind: str = "text") -> Pointer | None:
-        """Store a text once, and return its pointer, or None if there is no room for it.
+        """Store a text once; return its pointer, or None if there is no room.
 
         Args:
-            text: the text, lone surrogates too.
-            live: ids or texts with pointers in the prompt; their targets are never evicted.
-            kind: what the text is, for the pointer.
+            text: the text; lone surrogates are allowed.
+            live: ids or pointers in the prompt; their targets are never evicted.
+            kind: kind of text, for the pointer.
         """
         pointer = self.pointer_to(text, kind=kind)
         pinned = {found for each in live if (found := pointer_id(each)) is not None}
@@ -174,7 +174,7 @@ class WorkingMemory:
         return pointer
 
     def load(self, pointer: str) -> str | None:
-        """Return a full stored text, or None; for programs, not for models."""
+        """Return a stored text in full, or None; for programs, not for models."""
         data = self._get(pointer)
         return None if data is None else decode_text(data)
 
@@ -188,20 +188,20 @@ class WorkingMemory:
         query: str | None = None,
         budget_tokens: int = READ_BUDGET_TOKENS,
     ) -> Reading:
-        """Return a part of a text for a model to read, with marks for omissions, within a budget.
+        """Return a part of a text for a model, within a budget, with marks for omissions.
 
-        What reads as a pointer inside the text is defused (``[[wm:`` becomes ``[ [wm:``); nothing else is changed.
+        Anything like a pointer inside the text is defused (``[[wm:`` becomes ``[ [wm:``); nothing else is changed.
 
         Args:
             pointer: the pointer as it appears in the prompt, or only its id.
-            start: first byte of the UTF-8 text, at least 0; inside a character the next one begins.
+            start: first byte of the UTF-8 text, at least 0; inside a character, the next one is the first.
             end: byte after the last one; defaults to the end, as far as the budget allows.
             lines: first and last line, 1-based.
             query: selects the lines that share its rarest words, each with a line before and after.
             budget_tokens: token budget of the text, at least 1.
 
         Raises:
-            ConfigError: a number is out of range, or more than one of bytes, lines and query is passed.
+            ConfigError: a number is out of range, or more than one of bytes, lines and query is given.
             TypeError: an argument has the wrong type.
         """
         check_tokens("budget_tokens", budget_tokens, at_least=1)
@@ -245,10 +245,7 @@ class WorkingMemory:
         query: str | None = None,
         budget_tokens: int = READ_BUDGET_TOKENS,
     ) -> str:
-        """Return the text for a tool call, whatever numbers the model passes.
-
-        A query goes before line numbers; without either it is the beginning of the text.
-        """
+        """Return the text for a tool call with any numbers; a query takes precedence, the default is the beginning."""
         if query:
             return self.read(pointer, query=query, budget_tokens=budget_tokens).text
         first = max(1, first_line or 1)
@@ -256,7 +253,7 @@ class WorkingMemory:
         return self.read(pointer, lines=(first, last), budget_tokens=budget_tokens).text
 
     def touch(self, pointer: str) -> bool:
-        """Return whether a text is kept under a pointer, which counts as a use."""
+        """Return whether a text is stored under a pointer; this counts as a use."""
         return self._get(pointer, 0) is not None
 
     def clear(self) -> None:
@@ -266,7 +263,7 @@ class WorkingMemory:
             self._used_at.clear()
 
     def _catch_up(self) -> dict[str, int]:
-        """Return the sizes of all texts by id; what other processes have stored since counts as used now."""
+        """Return the sizes of all texts by id; texts that other processes stored meanwhile count as used now."""
         sizes = dict(self._blobs.records(self._scope))
         for gone in self._used_at.keys() - sizes.keys():
             del self._used_at[gone]
@@ -280,21 +277,20 @@ class WorkingMemory:
         self._used_at[found] = self._clock()
 
     def _get(self, pointer: str, end: int | None = None) -> bytes | None:
-        """Return a text, up to a byte, which is used now; None if the store has none."""
+        """Return a text up to byte ``end`` and mark it as used; None if it is not stored."""
         found = pointer_id(check_str("pointer", pointer))
         if found is None:
             return None
         with self._lock:
             try:
                 data = self._blobs.get(self._scope, found, 0, end)
-            except KeyError:  # it never was, or another process made room
+            except KeyError:  # it never existed, or another process evicted it
                 self._used_at.pop(found, None)
                 return None
             self._use(found)
             return data
 
     def _read_bytes(self, data: bytes, begin: int, total: int, budget_tokens: int) -> Reading:
-        """Return as much of a part of the bytes as the budget holds."""
         text, stop = decode_text(data), begin + len(data)
 
         def rendered(part: str) -> str:
@@ -307,7 +303,7 @@ class WorkingMemory:
         return Reading(shown, True, part == text)
 
     def _fitted(self, head: str, kept: Mapping[int, str], part: range, budget_tokens: int) -> Reading:
-        """Return as many of the kept lines as the budget holds, the first one cut where it must be."""
+        """Return as many of the kept lines as fit the budget; the first one is cut if necessary."""
         numbers = list(kept)
 
         def rendered(some: Mapping[int, str]) -> str:
@@ -331,22 +327,16 @@ class WorkingMemory:
 
 @with_suggestions()
 class ThreadMemories:
-    """The working memories of many threads; thread-safe.
-
-    The most recently used memories are cached; any other is built again when it is needed, and finds its texts in the
-    store.
+    """The working memories of many threads, built on demand, the most recently used cached; thread-safe.
 
     Args:
-        blobs: the store. A full ``Store`` keeps the texts with their thread, so that forgetting the thread deletes
-            them; any other ``BlobStore`` keeps them until they are cleared.
-        secret: all session keys are derived from it, 16 bytes or more (``secrets.token_bytes(32)``). Keep it: no text
-            is found with a different one.
-        quota_bytes, ttl_seconds, clock, token_counter: as of ``WorkingMemory``, for each thread.
-        max_ready: number of cached memories, at least 1. Source: ours; each takes a few hundred bytes for every text
-            that it stores.
+        blobs: the store. A ``Store`` forgets texts with their thread; another ``BlobStore`` keeps them until cleared.
+        secret: root of all session keys, 16 bytes or more (``secrets.token_bytes(32)``). Without it, no text is found.
+        quota_bytes, ttl_seconds, clock, token_counter: as for ``WorkingMemory``, for each thread.
+        max_ready: number of cached memories, at least 1. Source: ours; each takes a few hundred bytes per stored text.
 
     Raises:
-        ConfigError: a number is out of range, the secret is too short, or a time to live comes without a clock.
+        ConfigError: a number is out of range, the secret is too short, or ``ttl_seconds`` comes without a clock.
         TypeError: an argument has the wrong type.
 
     >>> from gatekeeper_core.storage.in_memory import InMemoryBlobStore
@@ -392,13 +382,13 @@ class ThreadMemories:
         for what, name in (("tenant", tenant), ("thread_id", thread_id)):
             if not check_str(what, name):
                 raise ConfigError(f"{what} must not be empty: unnamed threads would share one memory")
-        place = (tenant, thread_id, os.getpid())  # a memory that was in use at a fork stays locked for ever
+        place = (tenant, thread_id, os.getpid())  # a memory in use at a fork stays locked in the child
         memory = self._ready.get(place)
         if memory is None:
-            import hmac  # here, with what it loads, because most conversations put nothing aside
+            import hmac  # imported here, because most conversations offload nothing
 
-            # A key of its own for each use of a secret, as in RFC 5869; HMAC-SHA256 as in RFC 2104; the form is ours:
-            # a name after its length, so that no two pairs of names are written alike.
+            # One key for each use of a secret, as in RFC 5869; HMAC-SHA256 as in RFC 2104. The form is ours: each name
+            # after its length, so that no two pairs of names are encoded alike.
             sized = (len(name).to_bytes(8, "big") + name for name in map(encode_text, (tenant, thread_id)))
             key = hmac.digest(self._secret, _KEY_LABEL + b"".join(sized), "sha256")
             memory = self._make(thread_blobs(self._blobs, tenant, thread_id), key)
@@ -407,7 +397,7 @@ class ThreadMemories:
 
 
 def border(data: bytes, at: int, *, step: int = 1) -> int:
-    """Return the border between two characters of UTF-8 next to a byte, at or after it, or before it with -1.
+    """Return the UTF-8 character border next to a byte: at or after it, or at or before it with ``step=-1``.
 
     >>> border("é!".encode(), 1), border("é!".encode(), 1, step=-1)
     (2, 0)

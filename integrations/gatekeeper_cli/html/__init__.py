@@ -1,1 +1,1 @@
-"""Reports as pages: one file each, which opens everywhere, asks nothing of the network, and prints."""
+"""Reports as pages: one self-contained file each, printable and without network access."""

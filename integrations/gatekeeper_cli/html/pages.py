@@ -1,8 +1,7 @@
 """Self-contained pages: a conversation by topics and tokens, the explanation of a selection, the threads of a proxy.
 
-Style and script are inline, and a policy lets nothing else be loaded or run. Texts of the conversation pass through
-jinja's escaping and through ``visible_lines``: markup in them is text, and what would reorder a line is shown as a
-replacement character.
+Style and script are inline, and a Content-Security-Policy blocks all else. Texts of the conversation are escaped by
+jinja, and ``visible_lines`` replaces characters that would reorder a line.
 """
 
 from __future__ import annotations
@@ -25,9 +24,7 @@ from gatekeeper_cli.topics import Timeline
 from gatekeeper_core.messages import Turn
 from gatekeeper_core.selection.result import Decision, Selection
 
-GENERATOR = "Context Gatekeeper report"
-"""How a page says what made it; a file that says so may be replaced by a newer report."""
-
+GENERATOR = "Context Gatekeeper report"  # named in a page; a file with it may be replaced by a newer report
 _FOLDER = Path(__file__).parent
 _ENVIRONMENT = Environment(
     loader=FileSystemLoader(_FOLDER / "templates"),
@@ -38,11 +35,11 @@ _ENVIRONMENT = Environment(
     keep_trailing_newline=True,
 )
 _LENGTHS = tuple(200_000 >> halvings for halvings in range(13))
-# What the texts of a page may take together, escaped: with the marks, 1,000 turns stay under 1 MB. On an explanation
-# every listed turn has a row in a table beside its text.
+# Limits for all escaped texts of a page: with markup, 1,000 turns stay under 1 MB. An explanation also has a table row
+# for every listed turn.
 _TIMELINE_BYTES, _EXPLANATION_BYTES = 450_000, 250_000
-_MAX_POINTS = 240  # of the chart; a line of a page's width has no more to show
-_NEARLY_EQUAL = 0.04  # of the chart's height: ten pixels, where two lines begin to hide each other
+_MAX_POINTS = 240  # of the chart; more would not show at a page's width
+_NEARLY_EQUAL = 0.04  # of the chart's height: ten pixels, at which two lines begin to overlap
 _MAX_QUESTION = 2_000
 _MAX_HEAT_TURNS = 60
 _MAX_LISTED = 400
@@ -58,7 +55,7 @@ def timeline_page(
     name: str,
     texts: Texts,
 ) -> str:
-    """Return the page of a conversation: its topics, its use of tokens, and its turns to read and filter."""
+    """Return the page of a conversation: its topics, its token use, and its turns to read and filter."""
     subjects = [(subject, subject.name(texts)) for subject in timeline.subjects]
     of_turn = {turn_id: at for at, subject in enumerate(timeline.subjects) for turn_id in subject.turn_ids}
     rows = []
@@ -76,7 +73,7 @@ def timeline_page(
         use=use,
         reported=reported,
         subjects=subjects,
-        chart=_chart(points, texts) if len(points) > 1 else None,  # no line has one point
+        chart=_chart(points, texts) if len(points) > 1 else None,  # a line needs two points
         points=points,
         percent=texts.percent,
         dollars=explanation.shown_dollars,
@@ -135,9 +132,9 @@ def explanation_page(
     notes: Sequence[str] = (),
     sent: Collection[int] = (),
 ) -> str:
-    """Return the page of a selection: what is sent, what is left out and why, and the scores behind a disclosure.
+    """Return the page of a selection: what is sent, what is left out and why, and the scores in a collapsed section.
 
-    ``notes`` are further sentences about it, for the top of the page. ``sent`` has turns that are sent with it.
+    ``notes`` are extra sentences for the top of the page; ``sent`` are turns sent in addition to the selection.
     """
 
     def rank(turn_id: int) -> float:
@@ -150,7 +147,7 @@ def explanation_page(
     kept, nearest = [turn.turn_id for turn in selection.turns], [at for _, found in near for at, _ in found]
     decisions = {each.turn_id: each for each in (*selection.decisions, *map(selection.decision, (*nearest, *sent)))}
     decisions |= {decision.turn_id: decision} if decision else {}
-    # The turn that was asked for, near misses, those that are sent, then the best scores.
+    # The requested turn, near misses, sent turns, then the best scores.
     first = [*([decision.turn_id] if decision else []), *nearest, *selection.order, *sent]
     shown = frozenset(islice(dict.fromkeys((*first, *sorted(decisions, key=rank))), _MAX_LISTED))
     listed_decisions = [decisions[turn_id] for turn_id in sorted(shown)]
@@ -199,7 +196,7 @@ def explanation_page(
 def _turn_rows(
     decisions: Sequence[Decision], selection: Selection, turns: Sequence[Turn], *, sent: Collection[int], texts: Texts
 ) -> list[dict[str, Any]]:
-    """Return a row for each decision: the outcome, why, and what was said; of a trimmed turn the excerpt first."""
+    """Return a row for each decision: outcome, reason and texts; for a trimmed turn the excerpt first."""
     kept, rows = {turn.turn_id: turn for turn in selection.turns}, []
     for each in decisions:
         turn, excerpt = turns[each.turn_id], kept.get(each.turn_id)
@@ -220,10 +217,7 @@ def _turn_rows(
 
 
 def _fitted(rows: Sequence[dict[str, Any]], *, max_bytes: int) -> list[dict[str, Any]]:
-    """Return rows of turns with their ``texts`` as far as they fit: what the user and the assistant said, by turns.
-
-    Short texts stay whole, long ones are cut at one common length, at least 48 characters.
-    """
+    """Return rows with their ``texts`` cut to fit: all at one common length, at least 48 characters."""
     originals = [text for row in rows for text in row["texts"]]
     for limit in _LENGTHS:
         fitted = [{"text": visible_lines(text[:limit]), "hidden": max(0, len(text) - limit)} for text in originals]
@@ -234,9 +228,9 @@ def _fitted(rows: Sequence[dict[str, Any]], *, max_bytes: int) -> list[dict[str,
 
 
 def _render(template: str, texts: Texts, **values: Any) -> str:
-    """Return a page; a value that its template asks for and that is missing is an error."""
+    """Return a page; a missing value is an error."""
     style, script = source("report.css"), source("report.js")
-    # Both are files of ours, and the policy lets run and apply just these: nothing in them is to be escaped.
+    # Both are our own files, the only ones that the policy allows, and need no escaping.
     inline = {"style": Markup(style), "script": Markup(script)}  # noqa: S704
     page = _ENVIRONMENT.get_template(f"{template}.html.j2")
     return page.render(say=texts, policy=page_policy(), generator=GENERATOR, **inline, **values)
@@ -244,18 +238,18 @@ def _render(template: str, texts: Texts, **values: Any) -> str:
 
 @cache
 def page_policy() -> str:
-    """Return the Content-Security-Policy of every page: its own style and script, and nothing else."""
+    """Return the Content-Security-Policy of every page: only its own style and script."""
     style, script = policy_hash(source("report.css")), policy_hash(source("report.js"))
     return f"default-src 'none'; style-src {style}; script-src {script}; base-uri 'none'; form-action 'none'"
 
 
 @cache
 def source(name: str) -> str:
-    """Return the style or the script that every page holds inline: ``report.css``, ``report.js``."""
-    # A browser reads every line end as a line feed before it takes the hash.
+    """Return the inline style or script of every page: ``report.css`` or ``report.js``."""
+    # Browsers turn every line end into a line feed before hashing.
     return (_FOLDER / name).read_text(encoding="utf-8").replace("\r\n", "\n")
 
 
 def policy_hash(inline: str) -> str:
-    """Return how a Content-Security-Policy names an inline style or script that it allows."""
+    """Return the source expression by which a Content-Security-Policy allows an inline style or script."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(inline.encode()).digest()).decode()}'"

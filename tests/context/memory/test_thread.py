@@ -26,6 +26,8 @@ def test_a_thread_holds_its_messages_as_a_tuple_and_numbers_them_from_zero() -> 
     assert Thread("t1").last_seq == -1
     with pytest.raises(TypeError, match=r"Thread\.messages\[2\] must be a Message"):
         thread.continued(["6380"])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match=r"Thread\.messages\[0\] must be a Message, got dict: read_messages\(\) reads"):
+        Thread("t1", [{"role": "user", "content": "你好"}])  # type: ignore[arg-type]
 
 
 # --- digests

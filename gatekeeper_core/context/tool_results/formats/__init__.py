@@ -1,1 +1,1 @@
-"""One module for each format of tool results, and the registry that lists them."""
+"""The formats of tool results, one module each, and their registry."""

@@ -1,4 +1,4 @@
-"""CSV, TSV and other tables with a delimiter: the head, and the rows that matter, as they are written."""
+"""CSV, TSV and other tables with a delimiter: the header, and the rows that matter, verbatim."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gatekeeper_core.context.tool_results.formats.lines import digest_lines
 from gatekeeper_core.context.tool_results.formats.rows import columns_of_texts, select_rows, summary_of
 from gatekeeper_core.context.tool_results.signals import is_status_column
 
-_ALIGNED = "  "  # columns that are filled up with spaces
+_ALIGNED = "  "  # columns padded with spaces, two or more
 _DELIMITERS = ("\t", ",", ";", "|", _ALIGNED)
 _SAMPLE = 60
 _AGREEING = 0.95
@@ -21,11 +21,7 @@ _FIELDS = "#Fields: "  # Source: Hallam-Baker and Behlendorf, Extended Log File 
 
 
 def delimiter_of(lines: Sequence[str]) -> str | None:
-    """Return the character that cuts each of some lines into as many cells, or None.
-
-    Columns that are aligned by spaces are cut at two spaces or more. With only two or three columns the first line
-    has to look like a head: short cells without digits.
-    """
+    """Return the delimiter that gives nearly all lines the same number of cells, or None; few columns need a header."""
     sample = [line for line in lines[:_SAMPLE] if line.strip()]
     if len(sample) < 3:
         return None
@@ -45,7 +41,7 @@ def delimiter_of(lines: Sequence[str]) -> str | None:
 
 
 def is_table(lines: Sequence[str], *, with_times: bool) -> bool:
-    """Return whether lines are a table; of lines that begin with times, only where a column is an HTTP status."""
+    """Return whether lines are a table; lines that begin with times also need a column of HTTP status."""
     delimiter = delimiter_of(lines)
     if delimiter is None or not with_times:
         return delimiter is not None
@@ -59,12 +55,12 @@ def _names(head: str, delimiter: str) -> list[str]:
 
 
 def _fields_line(lines: Sequence[str]) -> int | None:
-    """Return which of the first lines names the columns of a log in the extended log file format of W3C."""
+    """Return which of the first lines names the columns of a log in the W3C extended log file format."""
     return next((at for at, line in enumerate(lines[:_FIRST_LINES]) if line.startswith(_FIELDS)), None)
 
 
 def split_row(line: str, delimiter: str) -> list[str]:
-    """Return the cells of one line; a delimiter between double quotes does not cut."""
+    """Return the cells of a line; a delimiter between double quotes does not split."""
     if delimiter == _ALIGNED:
         return [cell.strip() for cell in line.replace("\t", _ALIGNED).split(_ALIGNED) if cell.strip()]
     if '"' not in line:
@@ -74,7 +70,7 @@ def split_row(line: str, delimiter: str) -> list[str]:
 
 
 def digest_delimited(lines: Lines, task: Task) -> Digest:
-    """Return a digest of the lines of a table, the head first; of lines that are no table that of a log."""
+    """Return a digest of a table, header first; lines that are not a table are digested as a log."""
     texts = lines.texts
     delimiter = delimiter_of(texts)
     if delimiter is None:

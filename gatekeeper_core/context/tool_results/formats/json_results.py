@@ -1,4 +1,4 @@
-"""JSON results: as a table without loss where that is small enough, else the rows that matter, path by path."""
+"""JSON results: a lossless table if it is small enough, else the rows that matter, path by path."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MAX_COLUMNS = 40
 _MAP_KEYS = 20
 _HEAD_TOKENS = 20
 _MIN_TABLE_TOKENS = 24
-_MANY_TABLES = 12  # as many are shown whatever they cost
+_MANY_TABLES = 12  # this many are shown at any cost
 _STATUS_KEYS = {
     *("status", "state", "error", "errors", "code", "message", "success", "ok", "total"),
     *("count", "result", "next", "cursor"),
@@ -27,10 +27,7 @@ _STATUS_KEYS = {
 
 
 class Table(NamedTuple):
-    """Objects of one list, or of lists at the same path of several objects; the path is "" for the full value.
-
-    ``numbers`` are those of the rows that were read, from 0, and ``total`` is the number of all.
-    """
+    """Objects of the lists at one path ("": the full value): those read, their numbers from 0, and their total."""
 
     path: str
     rows: list[dict[str, JsonValue]]
@@ -39,11 +36,11 @@ class Table(NamedTuple):
 
 
 Parts: TypeAlias = tuple[list[Table], list[tuple[str, JsonValue]]]
-"""The tables of a value, and its plain values by their paths."""
+"""The tables of a value, and its plain values with their paths."""
 
 
 def read_any_json(text: str) -> dict[str, JsonValue] | list[JsonValue] | None:
-    """Return the object or the list of a JSON text, or the list of objects of one with an object on each line."""
+    """Return the object or list of a JSON text, or the list of objects of a JSON Lines text; None for others."""
     value = read_json(text)
     if isinstance(value, dict | list):
         return value
@@ -58,7 +55,7 @@ def read_any_json(text: str) -> dict[str, JsonValue] | list[JsonValue] | None:
 
 
 def lossless_json(value: JsonValue) -> str:
-    """Return the value in the table form where it is a list of objects and that is shorter, else on one line."""
+    """Return the value on one line, or in the table form if it is a list of objects and that is shorter."""
     plain = write_json(value)
     if isinstance(value, list) and len(value) >= _MIN_ROWS and all(isinstance(row, dict) for row in value):
         return min(plain, json_text.write_table(value), key=len)  # type: ignore[arg-type]
@@ -66,7 +63,7 @@ def lossless_json(value: JsonValue) -> str:
 
 
 def parts_of(value: JsonValue) -> Parts:
-    """Return the tables of a value, and its plain values by their paths."""
+    """Return the tables of a value, and its plain values with their paths."""
     tables: dict[str, list[dict[str, JsonValue]]] = {}
     plain: list[tuple[str, JsonValue]] = []
 
@@ -95,7 +92,7 @@ def _as_row(value: JsonValue) -> dict[str, JsonValue]:
 
 
 def _is_map(value: dict[str, JsonValue]) -> bool:
-    """Return whether an object is a list by another name: many keys, and most values objects or plain values alike."""
+    """Return whether an object is used like a list: many keys, and most values of the same type."""
     return len(value) >= _MAP_KEYS and max(Counter(map(type, value.values())).values()) >= 0.8 * len(value)
 
 
@@ -104,14 +101,14 @@ def _has_rows(value: Sequence[JsonValue]) -> bool:
 
 
 def _only_wraps(value: Sequence[JsonValue]) -> bool:
-    """Return whether the objects of a list hold little more than further lists of objects."""
+    """Return whether the objects of a list hold little more than inner lists of objects."""
     children = [child for row in value if isinstance(row, dict) for child in flat(row).values()]
     inner = sum(isinstance(child, list) and len(child) >= _MIN_ROWS and _has_rows(child) for child in children)
     return 0 < len(children) <= 2 * inner
 
 
 def digest_parts(tables: Sequence[Table], plain: Sequence[tuple[str, JsonValue]], task: Task) -> Digest:
-    """Return a digest of tables, as the rows of each that matter, and of values by their paths, within one budget."""
+    """Return a digest of tables (the rows that matter) and of values by path, within one budget."""
     room_tokens = task.budget_tokens
     texts: list[str] = []
     shown = 0
@@ -119,7 +116,7 @@ def digest_parts(tables: Sequence[Table], plain: Sequence[tuple[str, JsonValue]]
         text, shown = _plain_text(plain, task._replace(budget_tokens=room_tokens // 2 if tables else room_tokens))
         room_tokens -= task.counter(text)
         texts.append(text)
-    # Of many tables those with a failure first; else the smallest: what it leaves of its share goes to the others.
+    # Of many tables, those with a failure first; then the smallest, whose unused share goes to the others.
     calm = set(range(len(tables)))
     if len(tables) > _MANY_TABLES:
         calm.difference_update(failing([write_json(list(table.rows)) for table in tables]))
@@ -140,7 +137,7 @@ def digest_parts(tables: Sequence[Table], plain: Sequence[tuple[str, JsonValue]]
 
 
 def _plain_text(plain: Sequence[tuple[str, JsonValue]], task: Task) -> tuple[str, int]:
-    """Return the values that fit, matches first, then those with a status or an error, and how many these are."""
+    """Return the values that fit (query matches, then statuses and errors, first), and their number."""
     values = ((path, task.cut(write_json(value), _VALUE_CHARS)) for path, value in plain)
     lines = [f"{path}: {written}" if path else written for path, written in values]
 
@@ -153,7 +150,7 @@ def _plain_text(plain: Sequence[tuple[str, JsonValue]], task: Task) -> tuple[str
 
 
 def _rows_text(table: Table, task: Task) -> tuple[str, int]:
-    """Return the head of a table and the rows of it that matter, and how many these are."""
+    """Return the header of a table and the rows that matter, and their number."""
 
     def plain(value: JsonValue) -> str:
         return value if isinstance(value, str) else write_json(value)

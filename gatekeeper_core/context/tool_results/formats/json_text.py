@@ -9,12 +9,10 @@ r"""JSON read and written without changing a value, and the table form, which wr
     3,,Genf,null
 
 * The first line counts the rows, the second names the columns, each further line is one object.
-* A column's name is a key, or keys joined by ``.`` for an object in an object; a key that is more than letters, digits,
-  ``_`` and ``-`` is in JSON quotation marks. ``:s`` marks a column of strings. ``=`` gives the one value that all
-  rows share: such a column has no cells.
-* A cell is JSON, except that a string may stand bare: where it holds no comma, quotation mark, bracket, control
-  character or outer space and cannot be read as another JSON value; in a ``:s`` column it may look like one.
-* An empty cell: this object has no such key.
+* A column's name is a key, or nested keys joined by ``.``; a key is in JSON quotes unless it has only letters, digits,
+  ``_`` and ``-``. ``:s`` marks a column of strings; ``=`` gives a value that all rows share: there are no cells then.
+* A cell is JSON, but a string may be bare if it has no comma, quotation mark, bracket, control character or outer space
+  and cannot be read as another JSON value (in a ``:s`` column it may look like one). It is empty if the key is missing.
 """
 
 from __future__ import annotations
@@ -36,11 +34,11 @@ _BARE = LazyPattern(
 )
 _LOOKS_LIKE_JSON = LazyPattern(r"-?(?:[0-9]|Infinity)|NaN\b|(?:true|false|null)\Z")
 _MAX_NESTED_COLUMNS = 64
-_MAX_DEPTH = 64  # deeper text is no JSON. Source: ours; no data that people read is
+_MAX_DEPTH = 64  # deeper text is not read as JSON. Source: ours; no data that people read is deeper
 
 
 class Number(str):
-    """A number as the text has it: of any length and precision, ``NaN`` and ``Infinity`` too."""
+    """A number as written: of any length and precision, also ``NaN`` and ``Infinity``."""
 
     __slots__ = ()
 
@@ -52,12 +50,12 @@ def _checked_object(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
     return value
 
 
-# Keeps numbers as they are written and refuses a key that is twice in an object.
+# Keeps numbers as written and rejects duplicate keys.
 _DECODER = JSONDecoder(parse_int=Number, parse_float=Number, parse_constant=Number, object_pairs_hook=_checked_object)
 
 
 def read_json(text: str) -> JsonValue:
-    r"""Return the value of a JSON text, or None if it is not JSON, is too deep, or has a key twice in an object.
+    r"""Return the value of a JSON text, or None if it is not JSON, is too deep, or has a duplicate key.
 
     >>> read_json('{"n": 1e999, "big": 12345678901234567890}')
     {'n': '1e999', 'big': '12345678901234567890'}
@@ -70,7 +68,7 @@ def read_json(text: str) -> JsonValue:
 
 
 def read_json_at(text: str, at: int) -> tuple[JsonValue, int] | None:
-    """Return the JSON value that begins at a place, and where it ends; None as in :func:`read_json`."""
+    """Return the JSON value that begins at a position, and its end; None as in :func:`read_json`."""
     try:
         value, stop = _DECODER.raw_decode(text, at)
     except (ValueError, RecursionError):
@@ -92,10 +90,7 @@ def _is_shallow(value: JsonValue) -> bool:
 
 
 def write_json(value: JsonValue) -> str:
-    """Return a value as JSON on one line, without spaces; characters stay as they are but for lone surrogates.
-
-    Two of them that make a character are read back as that character: JSON cannot say anything else in UTF-8.
-    """
+    """Return a value as compact JSON; lone surrogates are escaped (a matching pair reads back as one character)."""
     if isinstance(value, Number):
         return str(value)
     if isinstance(value, str):
@@ -116,7 +111,7 @@ def _quoted(text: str) -> str:
 
 
 class Column(NamedTuple):
-    """A column: the keys that lead to its value, whether it holds strings only, and the value that all rows share."""
+    """A column: the keys that lead to its value, whether it holds only strings, and the value that all rows share."""
 
     path: Path
     strings: bool
@@ -125,18 +120,18 @@ class Column(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The path as it is written."""
+        """The path as written in the header."""
         return ".".join(map(key_text, self.path))
 
 
 def key_text(key: str) -> str:
-    """Return a key as written in a column's name: bare where it can, else as a JSON string."""
+    """Return a key as written in a column's name: bare if possible, else as a JSON string."""
     return key if _BARE_KEY.fullmatch(key) else write_json(key)
 
 
 def write_table(rows: Sequence[Mapping[str, JsonValue]]) -> str:
     """Return objects in the table form, from which they can be read back (the order of keys may differ)."""
-    nested: set[Path] = set()  # paths at which every row has an object that is not empty: columns of their own
+    nested: set[Path] = set()  # paths with a non-empty object in every row: expanded into columns
     waiting: list[tuple[Path, Sequence[Mapping[str, JsonValue]]]] = [((), rows)]
     while waiting and len(nested) < _MAX_NESTED_COLUMNS:
         path, level = waiting.pop()
@@ -153,7 +148,7 @@ def write_table(rows: Sequence[Mapping[str, JsonValue]]) -> str:
 
 
 def flat(row: Mapping[str, JsonValue], nested: set[Path] | None = None, path: Path = ()) -> dict[Path, JsonValue]:
-    """Return an object's values by path; objects in it are followed where ``nested`` names them, or all with None."""
+    """Return an object's values by path; nested objects are expanded if ``nested`` names them, or always with None."""
     values: dict[Path, JsonValue] = {}
     for key, value in row.items():
         inner = (*path, key)
@@ -165,7 +160,7 @@ def flat(row: Mapping[str, JsonValue], nested: set[Path] | None = None, path: Pa
 
 
 def columns_of(rows: Sequence[Mapping[Path, JsonValue]]) -> tuple[Column, ...]:
-    """Return the columns of flattened rows, in the order in which they first occur."""
+    """Return the columns of flattened rows, in order of first occurrence."""
     values: dict[Path, list[JsonValue]] = {}
     for row in rows:
         for path, value in row.items():
@@ -175,7 +170,7 @@ def columns_of(rows: Sequence[Mapping[Path, JsonValue]]) -> tuple[Column, ...]:
         first = write_json(column[0])
         shared = len(column) == len(rows) > 1 and all(write_json(value) == first for value in column)
         columns.append(Column(path, all(type(value) is str for value in column), column[0] if shared else None, shared))
-    if columns and all(column.is_shared for column in columns):  # a row must have a line
+    if columns and all(column.is_shared for column in columns):  # a row must not be blank
         columns[0] = columns[0]._replace(shared=None, is_shared=False)
     return tuple(columns)
 
@@ -189,13 +184,13 @@ def header(columns: Iterable[Column]) -> str:
 
 
 def row_text(row: Mapping[Path, JsonValue], columns: Iterable[Column], write: Callable[[JsonValue, bool], str]) -> str:
-    """Return the line of one row; ``write`` writes a value, given whether its column holds strings, as ``cell``."""
+    """Return the line of a row; ``write``, like ``cell``, takes a value and whether its column holds only strings."""
     shown = (column for column in columns if not column.is_shared)
     return ",".join([write(row[column.path], column.strings) if column.path in row else "" for column in shown])
 
 
 def cell(value: JsonValue, strings: bool) -> str:
-    """Return a value as written in a cell of a column, of strings only or of any values."""
+    """Return a value as a table cell; ``strings``: its column holds only strings."""
     if type(value) is str and _BARE.fullmatch(value) and (strings or not _LOOKS_LIKE_JSON.match(value)):
         return value
     return write_json(value)

@@ -1,7 +1,7 @@
 """Logs, test output and anything else that repeats itself line by line.
 
-Kept, in this order: the first line of each template that reports a failure, with the lines around it; matches of the
-query; the ends; the templates that are rare here; one line of each common template, with its count.
+Kept, in this order: the first line of each failure template, with its context; query matches; summaries near the end;
+the rarest templates; both ends; further rare templates; one line of each common template, with its count.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gatekeeper_core.text import data_pattern
 
 _MATCHED_LINES = 12
 _LINES_AFTER = 3
-_COMMON_SHARE = 0.2  # a template that makes up more of the lines is what the log is about, a failure or not
+_COMMON_SHARE = 0.2  # a template with more of the lines is normal content of this log, even a failure
 _FEW = 3
 _TAIL = 30
 _TAIL_CHARS = 400
@@ -36,7 +36,7 @@ def digest_lines(lines: Lines, task: Task) -> Digest:
     rated = list(zip(templates, levels, strict=True))
     _keep_failures(selection, texts, [template for template, level in rated if level == FAILURE])
     selection.add_all(task.query.ranked(texts, limit=_MATCHED_LINES), sure=_FEW, reserve=budget // 12)
-    tail = reversed(range(len(texts))[-_TAIL:])  # the counts of a run are near its end
+    tail = reversed(range(len(texts))[-_TAIL:])  # the totals of a run are near its end
     selection.add_all((at for at in tail if _SUMMARY.search(texts[at][:_TAIL_CHARS])), reserve=budget // 2)
 
     def add_templates(some: Iterable[Template], *, reserve: int) -> None:
@@ -46,7 +46,7 @@ def digest_lines(lines: Lines, task: Task) -> Digest:
             if misses > 2 * _FEW:
                 break
 
-    # Rare ones: the most unusual first, and those that warn before their like.
+    # Rare templates: the most unusual first; a warning adds to the rarity.
     common_from = max(_FEW, len(texts) // 100)
     worth = {template.text: template.rarity + (level == WARNING) for template, level in rated}
     telling = [template for template in templates if template.text.strip("-=_*#. |+")]
@@ -64,10 +64,7 @@ def digest_lines(lines: Lines, task: Task) -> Digest:
 
 
 def _keep_failures(selection: KeptLines, lines: Sequence[str], failures: list[Template]) -> None:
-    """Keep the first line of each template of failure, with its surroundings; then the last ones.
-
-    First come those that state their level, the rarest first, last those that state a lower one, as of a retry.
-    """
+    """Keep the first of each failure template with context, by stated level, then rarity; then the last ones."""
     budget = selection.budget
     states = {template.text: stated_level(lines[template.places[0]]) for template in failures}
     failures.sort(key=lambda template: (-states[template.text], -template.rarity, template.places[0]))

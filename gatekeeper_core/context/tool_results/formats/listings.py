@@ -20,7 +20,7 @@ _UNITS = {"K": 10.0**3, "M": 10.0**6, "G": 10.0**9, "T": 10.0**12, "P": 10.0**15
 
 
 def is_listed(line: str) -> bool:
-    """Return whether a line is one of ``ls -l``."""
+    """Return whether a line looks like one of ``ls -l``."""
     return _LISTED.match(line) is not None
 
 
@@ -43,7 +43,7 @@ def is_path(line: str) -> bool:
 
 
 def _read_entry(line: str, folder: str) -> tuple[dict[str, str], str]:
-    """Return the texts of a line below the heading of a folder by column, and the group that counts it."""
+    """Return the columns of a line below a folder's heading, and the group that counts it."""
     listed = _LISTED.match(line)
     if listed:
         mode, owner, group, size, _, name = listed.groups()
@@ -62,10 +62,10 @@ def _read_entry(line: str, folder: str) -> tuple[dict[str, str], str]:
 
 
 def digest_listing(lines: Lines, task: Task) -> Digest:
-    """Return a digest of the lines of a search or a listing."""
+    """Return a digest of search results or a listing."""
     entries: dict[int, dict[str, str]] = {}
     groups: dict[int, str] = {}
-    headings: dict[str, int] = {}  # by folder, the place of the line that names it
+    headings: dict[str, int] = {}  # by folder, the index of the line that names it
     folder = ""
     for at, line in enumerate(lines.texts):
         bare = line.rstrip("\r")
@@ -87,14 +87,14 @@ def digest_listing(lines: Lines, task: Task) -> Digest:
 
 
 def _folder_and_ending(path: str) -> tuple[str, str]:
-    """Return the folder of a path, "" if it has none, and the ending of its name, or ``none``."""
+    """Return the folder of a path, "" if it has none, and the extension of its name, or ``none``."""
     folder, _, name = path.rstrip("/\\").replace("\\", "/").rpartition("/")
     before, _, ending = name.partition(" -> ")[0].rpartition(".")
     return folder, f".{ending[:12]}" if before and ending.isalnum() else "none"
 
 
 def _counted(groups: Counter[str], task: Task) -> str:
-    """Return how many entries each group has, the largest groups first, as many as the budget holds."""
+    """Return the number of entries by group, the largest groups first, as many as fit the budget."""
     while len(groups) > _MAX_GROUPS and any("/" in group.strip("/") for group in groups):
         shorter: Counter[str] = Counter()
         deepest = max(group.count("/") for group in groups)

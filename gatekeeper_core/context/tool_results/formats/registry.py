@@ -51,7 +51,7 @@ class Sample:
         self.lines = [line[:_LINE_CHARS].rstrip("\r") for line in lines if line[:_LINE_CHARS].strip()]
 
     def share(self, is_one: Callable[[str], object]) -> float:
-        """Return the share of the lines for which a test is true."""
+        """Return the share of lines that pass a test."""
         return sum(1 for line in self.lines if is_one(line)) / len(self.lines)
 
     @cached_property
@@ -65,19 +65,19 @@ class Sample:
         return self.share(lambda line: _STAMPED.match(line) or _LEVEL.search(line[:90]))
 
     def is_binary(self) -> bool:
-        """Return whether too many characters at the beginning, in the middle or at the end are not text."""
+        """Return whether too many characters at the beginning, middle or end are not text."""
         starts = (0, len(self.text) // 2, max(0, len(self.text) - _SAMPLE_CHARS))
         pieces = (self.text[start : start + _SAMPLE_CHARS] for start in starts)
         return any(len(_NOT_TEXT.findall(piece)) > _BINARY_SHARE * len(piece) for piece in pieces)
 
     def is_blob(self) -> bool:
-        """Return whether hardly any line ends, and there are no sentences."""
+        """Return whether the text has hardly any line breaks or sentences."""
         piece = self.text[:_SAMPLE_CHARS]
         has_lines = len(self.text) < _BLOB_LINE * (self.text.count("\n") + 1)
         return not has_lines and len(_SENTENCE_END.findall(piece)) < len(piece) / 400
 
     def is_test(self) -> bool:
-        """Return whether the lines are those of a run of tests, or a few of them are and a summary is at an end."""
+        """Return whether many lines are test output, or a few are and there is a summary at either end."""
         tested = self.share(lambda line: _TEST_LINE.match(line) or _TEST_RESULT.search(line))
         ends = self.text[:1_000] + self.text[-3_000:]
         return tested >= 0.4 or (tested >= 0.03 and _TEST_SUMMARY.search(ends) is not None)
@@ -87,9 +87,9 @@ class Format(NamedTuple):
     """A format of tool results.
 
     Attributes:
-        kind: its name; a kind may have several rows.
+        kind: its name; several rows may share one.
         detects: whether the sample of a result has this format.
-        digest: makes a digest of its lines; None: a result is never cut.
+        digest: makes a digest of the lines; None: results are never cut.
     """
 
     kind: str
@@ -118,7 +118,7 @@ FORMATS = (
     ),
     Format("log", lambda sample: sample.stamped >= 0.4 or sample.logged >= 0.6, digest_lines),
     Format("listing", lambda sample: sample.share(is_path) >= 0.8, digest_listing),
-    Format(  # too long to be read as JSON, and no code
+    Format(  # JSON that is too long to parse, not code
         "lines",
         lambda sample: len(sample.text) > ANALYSED_CHARS and sample.text[:200].lstrip().startswith("{"),
         digest_lines,
@@ -132,17 +132,17 @@ FORMATS = (
     ),
     Format("prose", lambda _: True),
 )
-"""The formats in the order in which they are tried, the surest first. Source of the shares: ours."""
+"""The formats in the order of detection, the surest first. Source of the shares: ours."""
 
 DIGESTS = {row.kind: row.digest for row in FORMATS if row.digest is not None}
-"""The digest function of each kind that is cut."""
+"""The digest function of each kind that may be cut."""
 
 KINDS = frozenset({"json", *(row.kind for row in FORMATS)})
-"""All kinds; JSON is detected by reading it."""
+"""All kinds; JSON is detected by parsing it."""
 
 
 def detect_kind(text: str) -> str:
-    """Return the kind of a text that is no JSON.
+    """Return the kind of a text that is not JSON.
 
     >>> [detect_kind(text) for text in ("12:00:01 INFO up", "a.py:1:x = 1", "Hello there.")]
     ['log', 'search', 'prose']

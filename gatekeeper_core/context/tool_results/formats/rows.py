@@ -1,7 +1,4 @@
-"""Table rows by column, and the ones to keep: failures, matches of the query, both ends, and unusual values.
-
-The same rules serve JSON objects, CSV and listings.
-"""
+"""The table rows to keep (JSON, CSV, listings): failures, query matches, both ends, unusual values by column."""
 
 from __future__ import annotations
 
@@ -25,9 +22,7 @@ _NUMBER = LazyPattern(r"[-+]?[0-9][0-9,]{0,30}(?:\.[0-9]{1,30})?(?:[eE][-+]?[0-9
 _NUMBER_CHARS = 40
 _RARE_SHARE = 0.02
 _NUMERIC_SHARE = 0.9
-_FAR = 6.0
-"""Distance from the median, in robust standard deviations, from which a number is an outlier. Source: ours; Iglewicz
-and Hoaglin 1993 propose 3.5 for normal data, columns of real tables have heavier tails."""
+_FAR = 6.0  # robust standard deviations. Source: ours; Iglewicz and Hoaglin 1993: 3.5, but tables have heavier tails
 _MAD_TO_SIGMA = 1.4826
 _PER_REASON = 3
 _PER_TEXT = 12
@@ -35,7 +30,7 @@ _SURE_FAILURES = 6
 _MOST_UNUSUAL = 40
 _LEVELS = 24
 _MATCHED_ROWS = 12
-_FIRST_ROWS = 20  # at most, shown only because they stand first. Source: requirement 004-36
+_FIRST_ROWS = 20  # rows shown only because they come first. Source: requirement 004-36
 _SUMMED_COLUMNS = 4
 _SUMMED_VALUES = 6
 
@@ -53,18 +48,18 @@ class Cells:
 
     @property
     def is_category(self) -> bool:
-        """True if there are few distinct texts."""
+        """Whether there are few distinct texts."""
         kinds, total = len(self.counts), len(self.by_row)
         return kinds <= max(_CATEGORIES, _CATEGORY_SHARE * total) and kinds < total / 2
 
     def forms(self, form: Callable[[str], str]) -> dict[str, str]:
-        """Return the form of each text; nothing where every other text has a form of its own."""
+        """Return the form of each text, or nothing if there are more forms than a third of the rows."""
         forms = {text: form(text) for text in self.counts}
         return forms if len(set(forms.values())) <= len(self.by_row) / 3 else {}
 
     @cached_property
     def templates(self) -> dict[str, str]:
-        """The texts with their templates, as ``forms`` gives them."""
+        """The template of each text, or nothing as in ``forms``."""
         return self.forms(masked)
 
     @cached_property
@@ -74,7 +69,7 @@ class Cells:
         return {text: float(text.removesuffix("%").rstrip().replace(",", "")) for text in numbers}
 
     def rare_texts(self, forms: Mapping[str, str], *, weight: float, by_words: bool) -> dict[str, float]:
-        """Return the texts whose form is rare, with the rarity of each: by the words of the forms, or by frequency."""
+        """Return the rarity of each text with a rare form: by the words of the forms, or by frequency."""
         by_form: Counter[str] = Counter()
         for text, form in forms.items():
             by_form[form] += self.counts[text]
@@ -88,7 +83,7 @@ class Cells:
         return {text: weight * scores[form] for text, form in forms.items() if by_form[form] <= most}
 
     def far_numbers(self) -> dict[str, float]:
-        """Return the numbers that are far from the median."""
+        """Return the scores of the numbers that are far from the median."""
         values = [self.numbers[text] for text in self.by_row.values() if text in self.numbers]
         middle = _median(values)
         distances = [abs(value - middle) for value in values]
@@ -101,7 +96,7 @@ class Cells:
         return {text: base + min(3.0, math.log10(distance / spread)) for text, distance in far.items()}
 
     def unusual_texts(self) -> Iterator[tuple[str, dict[str, float]]]:
-        """Yield each way in which texts stand out, and how much by text."""
+        """Yield each reason why texts stand out, and a score by text."""
         counts, total = self.counts, len(self.by_row)
         if total < 5:
             return
@@ -121,11 +116,7 @@ class Cells:
             yield "kind", self.rare_texts(self.templates, weight=0.9, by_words=True)
 
     def failure_templates(self, rows: Collection[int]) -> dict[int, str]:
-        """Return by row the templates of free texts, or the texts of a category that report a failure.
-
-        A single word in a free text is a name, and a template without words a time or an address: neither is a
-        failure.
-        """
+        """Return by row templates of free texts or failing texts of a category; no bare names, times or addresses."""
         if self.is_category:
             texts = list(self.counts)
             telling = {texts[at]: texts[at] for at in failing(texts)}
@@ -142,7 +133,7 @@ class Cells:
 
 
 def columns_of_texts(rows: Iterable[Mapping[str, str]]) -> dict[str, Cells]:
-    """Return the texts of some rows by column, at most 256 columns, in the order in which they first occur."""
+    """Return the texts of rows by column, at most 256 columns, in order of first occurrence."""
     columns: dict[str, dict[int, str]] = {}
     for index, row in enumerate(rows):
         for column, text in row.items():
@@ -152,7 +143,7 @@ def columns_of_texts(rows: Iterable[Mapping[str, str]]) -> dict[str, Cells]:
 
 
 class Unusual(NamedTuple):
-    """A row that stands out: how much, in which column, and how."""
+    """A row that stands out: how much, in which column, and why."""
 
     score: float
     row: int
@@ -161,11 +152,7 @@ class Unusual(NamedTuple):
 
 
 def unusual_rows(columns: Mapping[str, Cells], total: int) -> list[Unusual]:
-    """Return all that stands out in so many rows, the most unusual first.
-
-    A value stands out when it is rare in a column of categories, far from the median in a column of numbers, of a rare
-    form in a column of texts, or there at all (or missing) where it is the exception.
-    """
+    """Return what stands out, most unusual first: rare categories and forms, far numbers, rare or missing cells."""
     unusual: list[Unusual] = []
     for column, cells in columns.items():
         texts, missing = cells.by_row, total - len(cells.by_row)
@@ -185,12 +172,12 @@ def _rare(total: int) -> float:
 
 
 def _median(values: Sequence[float]) -> float:
-    """Return the lower median; the module of the standard library takes as long to import as all of this one."""
+    """Return the lower median; importing ``statistics`` takes as long as importing all of this module."""
     return sorted(values)[(len(values) - 1) // 2]
 
 
 def select_rows(lines: Lines, columns: Mapping[str, Cells], task: Task) -> KeptLines:
-    """Return the rows to keep, of rows as lines and by column, the most valuable ones added first."""
+    """Return the rows to keep, given as lines and by column; the most valuable ones are added first."""
     selection = KeptLines(lines, task)
     budget, count = selection.budget, len(lines.texts)
     if not count:
@@ -204,13 +191,13 @@ def select_rows(lines: Lines, columns: Mapping[str, Cells], task: Task) -> KeptL
             break
     selection.add_all(task.query.ranked(lines.texts, limit=_MATCHED_ROWS), sure=_PER_REASON, reserve=budget // 12)
     selection.add(0)
-    # The first few for each column and way of standing out, more of texts than of numbers.
-    seen: Counter[tuple[str, str]] = Counter()
+    # A few for each column and reason, more of texts than of numbers.
+    shown_counts: Counter[tuple[str, str]] = Counter()
     shown: set[int] = set()
     for each in unusual:
         most = _PER_TEXT if each.reason == "kind" else _PER_REASON
-        if each.row not in shown and len(shown) < _MOST_UNUSUAL and seen[each.column, each.reason] < most:
-            seen[each.column, each.reason] += 1
+        if each.row not in shown and len(shown) < _MOST_UNUSUAL and shown_counts[each.column, each.reason] < most:
+            shown_counts[each.column, each.reason] += 1
             shown.add(each.row)
             selection.add(each.row, reserve=budget // 8)
     selection.add(count - 1)
@@ -221,7 +208,7 @@ def select_rows(lines: Lines, columns: Mapping[str, Cells], task: Task) -> KeptL
 
 
 def _failures(lines: Sequence[str], columns: Mapping[str, Cells], unusual: Sequence[Unusual]) -> dict[int, int]:
-    """Return rows that report a failure, one of each template, with the levels that they state, the highest first."""
+    """Return the rows that report a failure, one per template, with their stated levels, the highest first."""
     levels: dict[int, int] = {}
     for name, cells in columns.items():
         by_text = stated_levels(name, cells.counts) if len(cells.counts) <= _LEVELS else {}
@@ -246,7 +233,7 @@ def _failures(lines: Sequence[str], columns: Mapping[str, Cells], unusual: Seque
 
 
 def summary_of(columns: Mapping[str, Cells], task: Task) -> str:
-    """Return a summary of all rows: counts of the values of categories, the range of numbers; "" if it costs too much.
+    """Return a summary of all rows: counts of categories, ranges of numbers; "" if it costs too much.
 
     >>> from gatekeeper_core.context.tool_results.query_match import QueryMatcher
     >>> rows = [{"state": "ok", "ms": str(at)} for at in range(20)] + [{"state": "down", "ms": "3"}]

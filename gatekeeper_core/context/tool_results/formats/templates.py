@@ -1,8 +1,7 @@
 """Templates of lines: a line with its numbers, ids and addresses masked.
 
 Source: the first step of log parsers such as Drain (He et al. 2017, "Drain: An Online Log Parsing Approach with Fixed
-Depth Tree"): mask what is variable by its form. Their second step, merging the rest by similarity, is not needed to
-tell what is common from what is rare.
+Depth Tree"): mask variable parts by their form. The second step, merging similar ones, is not needed to find rare ones.
 """
 
 from __future__ import annotations
@@ -17,9 +16,8 @@ from typing import NamedTuple
 from gatekeeper_core.text import LazyPattern
 
 _MAX_CHARS = 400
-_MIN_IDF = math.log(2)  # words of more than half the lines are their form
-# Runs that hold a digit, with what ids, hashes, dates, versions, addresses and paths are made of around it.
-# A lone zero stays: "0 failed" and "3 failed" are of two kinds.
+_MIN_IDF = math.log(2)  # words in more than half of the lines are boilerplate
+# Runs with a digit: ids, hashes, dates, versions, addresses, paths. A lone 0 stays: "0 failed" is not "3 failed".
 _VARIABLE = LazyPattern(r"(?<![A-Za-z_])(?!0(?![\w.:/@%+-]))[A-Za-z_]{0,40}[0-9][\w.:/@%+-]*")
 _WORD = LazyPattern(r"[^\W\d_]{2,}")
 _SIGNS = str.maketrans(ascii_uppercase + ascii_lowercase + digits, 26 * "A" + 26 * "a" + 10 * "9")
@@ -28,7 +26,7 @@ _REPEATED = LazyPattern(r"(?<=(.))\1+", re.DOTALL)
 
 
 def masked(line: str) -> str:
-    """Return the template of a line: its variable parts masked; of a long line, its beginning.
+    """Return the template of a line, with its variable parts masked; a long line is cut first.
 
     >>> masked("10:02:11 GET /users/17 took 12ms id=a7f3-99"), masked("0 failed")
     ('# GET /users/# took # id=#', '0 failed')
@@ -37,7 +35,7 @@ def masked(line: str) -> str:
 
 
 def shape(text: str) -> str:
-    """Return the form of a text: each run of capitals, small letters, digits or other characters as one sign.
+    """Return the form of a text: each run of capitals, small letters, digits or non-ASCII characters as one sign.
 
     >>> shape("AB-1042 已付")
     'A-9 字'
@@ -46,7 +44,7 @@ def shape(text: str) -> str:
 
 
 class Template(NamedTuple):
-    """A template of some lines: the indices of its lines, ascending, and how unusual it is among them."""
+    """A template of lines: its text, the ascending indices of its lines, and its rarity among them."""
 
     text: str
     places: Sequence[int]
@@ -54,12 +52,12 @@ class Template(NamedTuple):
 
     @property
     def note(self) -> str:
-        """The note at the end of the line that is shown for its like."""
+        """The count at the end of the line that represents the template."""
         return f" …×{len(self.places)}" if len(self.places) > 1 else ""
 
 
 def templates_of(lines: Iterable[str]) -> list[Template]:
-    """Return the templates of some lines, in the order in which they first occur."""
+    """Return the templates of some lines, in order of first occurrence."""
     places: dict[str, list[int]] = {}
     for index, line in enumerate(lines):
         places.setdefault(masked(line), []).append(index)
@@ -68,14 +66,14 @@ def templates_of(lines: Iterable[str]) -> list[Template]:
 
 
 def has_words(text: str) -> bool:
-    """Return whether a text has a word of two letters or more."""
+    """Return whether a text has a word of two or more letters."""
     return _WORD.search(text) is not None
 
 
 def rarities(counts: Mapping[str, int], *, surplus: int = 0) -> dict[str, float]:
-    """Return how unusual templates are: their idf, plus the mean idf of their three rarest and of all their words.
+    """Return how rare templates are: idf, plus the mean idf of their three rarest words and of their telling words.
 
-    ``surplus`` is added to their total: then a template that all have is not quite usual.
+    Telling words are in at most half of the lines (or all words). ``surplus`` adds to the total, so no rarity is 0.
     """
     total = sum(counts.values()) + surplus
     words = {template: frozenset(_WORD.findall(template)) for template in counts}

@@ -1,7 +1,4 @@
-"""Stack traces: the exceptions, the outer and inner frames, and the frames in the user's own code.
-
-A trace is a run of frames between two messages. Runs that differ in numbers alone are one kind.
-"""
+"""Stack traces: exceptions, the ends of each run of frames, and own code; runs that differ only in numbers are one."""
 
 from __future__ import annotations
 
@@ -27,12 +24,12 @@ def is_frame(line: str) -> bool:
 
 
 def is_trace_head(line: str) -> bool:
-    """Return whether a line begins a trace or says what was raised."""
+    """Return whether a line begins a trace or names the exception."""
     return _HEAD.match(line[:400]) is not None
 
 
 def digest_trace(lines: Lines, task: Task) -> Digest:
-    """Return a digest of traces, at twice the usual budget; of lines without frames that of a log."""
+    """Return a digest of traces, at twice the usual budget; lines without frames are digested as a log."""
     texts = lines.texts
     task = task._replace(budget_tokens=2 * task.budget_tokens)
     runs, messages = _parts(texts)
@@ -46,7 +43,7 @@ def digest_trace(lines: Lines, task: Task) -> Digest:
     kinds: dict[tuple[str, ...], list[list[int]]] = {}
     for run in runs:
         kinds.setdefault(tuple(masked(texts[frame[0]]) for frame in run), run)
-    for frames in kinds.values():  # both ends, one's own code, further ones at the ends
+    for frames in kinds.values():  # both ends, the user's own code, then more of the ends
         own = [frame for frame in frames if not _LIBRARY.search(texts[frame[0]][:400])]
         worth = [frames[-1], frames[0], *own[-_OWN:][::-1], *own[:_OWN], *frames[-_ENDS:][::-1], *frames[:_ENDS]]
         selection.add_all(at for frame in worth for at in frame)
@@ -55,7 +52,7 @@ def digest_trace(lines: Lines, task: Task) -> Digest:
 
 
 def _parts(lines: Sequence[str]) -> tuple[list[list[list[int]]], list[int]]:
-    """Return the runs of frames, each frame by the indices of its lines, and the other lines that say something."""
+    """Return the runs of frames, each frame as its line indices, and the indices of the other non-blank lines."""
     runs: list[list[list[int]]] = []
     messages: list[int] = []
     inside = False

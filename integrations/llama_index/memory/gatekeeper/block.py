@@ -1,4 +1,4 @@
-"""A memory block that brings back turns flushed from a stock ``Memory`` when they are relevant again.
+"""A memory block that brings back turns flushed from a stock ``Memory`` when they become relevant again.
 
 ::
 
@@ -33,14 +33,14 @@ class GatekeeperMemoryBlock(SelectionFields, BaseMemoryBlock[str]):
     active messages in one list, without system messages.
 
     Attributes:
-        name: name of the block and tag of its fence, with other characters replaced by ``_``.
-        priority: as in LlamaIndex: 0 is never truncated; above it, lower numbers give way first.
-        config: the settings; default to ``HistoryConfig(passthrough_below=0)``. The strategy is always ``gate``: the
-            text is made for one question.
+        name: name of the block and tag of its fence, where ``_`` replaces characters that a tag cannot have.
+        priority: as in LlamaIndex: 0 is never truncated; above it, lower numbers are truncated first.
+        config: the settings; default to ``HistoryConfig(passthrough_below=0)``. The strategy is always ``gate``, as the
+            text serves one question.
         token_budget: token limit of the text, fence included, >= 1; defaults to that of ``config``, else 16,000.
-        tokenizer_fn: LlamaIndex tokenizer; defaults to its own.
-        chat_store: the store of the memory (its ``sql_store``). With it the archive is read at each call, so that
-            restarts, resets and other processes are noticed; without it the block keeps what is flushed to it.
+        tokenizer_fn: tokenizer; defaults to LlamaIndex's own.
+        chat_store: the memory's store (its ``sql_store``). With it the archive is read at each call, so the block sees
+            restarts, resets and other processes; without it the block keeps what is flushed to it.
     """
 
     name: str = "recalled_turns"
@@ -58,10 +58,7 @@ class GatekeeperMemoryBlock(SelectionFields, BaseMemoryBlock[str]):
         self._flushed.pop(session_id, None)
 
     async def atruncate(self, content: str, tokens_to_truncate: int) -> str | None:
-        """Return the text shortened by that many tokens, in whole turns, or None if nothing is left.
-
-        A text that this block has not made is given up.
-        """
+        """Return the text shortened by that many tokens, in whole turns; None if nothing is left, or it is not ours."""
         if not isinstance(content, RecalledText):
             return None
         return self._fitting(content.turns, self._current_selector().count(content) - tokens_to_truncate) or None
@@ -85,7 +82,7 @@ class GatekeeperMemoryBlock(SelectionFields, BaseMemoryBlock[str]):
                 self._flushed.setdefault(message.additional_kwargs.get("session_id"), []).append(message)
 
     def _recalled(self, archived: list[ChatMessage], recent: list[ChatMessage], session: str | None) -> RecalledText:
-        # What is active is in the prompt anyway, so it is free here.
+        # Active messages are in the prompt anyway, so they are free here.
         messages = [*archived, *recent]
         free = self._cost(recent)
         config = replace(self._current_selector().config, token_budget=self._budget_tokens() + free)
@@ -104,7 +101,7 @@ class GatekeeperMemoryBlock(SelectionFields, BaseMemoryBlock[str]):
         return self._fitting(texts, self._budget_tokens())
 
     def _fitting(self, turns: Sequence[tuple[int, str]], limit_tokens: int) -> RecalledText:
-        """Return the text of as many turns as fit; the labels and the fence cost, too."""
+        """Return the text of as many turns as fit; labels and fence count as well."""
         count = self._current_selector().count
         texts = [RecalledText.of(turns[:kept], name=self.name) for kept in range(len(turns) + 1)]
         return texts[bisect_right(texts, limit_tokens, lo=1, key=count) - 1]
@@ -124,7 +121,7 @@ def _without_system(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
 
 
 def _up_to_question(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
-    """Return the messages up to the last one of the user, the question: once, where an agent hands it over twice."""
+    """Return the messages up to the last user message, the question, without repeats of it by an agent."""
     read = _without_system(messages)
     starts = turn_starts(list(map(role_of, read)))
     if not starts:

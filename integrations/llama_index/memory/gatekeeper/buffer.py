@@ -1,4 +1,4 @@
-"""A chat memory buffer that returns the turns that matter instead of the newest ones; its store keeps everything."""
+"""A chat memory buffer that returns the turns that matter, not the newest ones; its store keeps everything."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ from llama_index.memory.gatekeeper.messages import Question, text_of
 class GatekeeperMemoryBuffer(MemoryFields, ChatMemoryBuffer):
     """A ``ChatMemoryBuffer`` whose ``get`` selects whole turns for the current question, within ``token_limit``.
 
-    Everything else is as in LlamaIndex: the constructors, the store, ``get_all``, ``put``, ``set``, ``reset``; but a
-    caller's list stays the caller's, and every version of pydantic can write the memory. Tokens are counted by
-    ``tokenizer_fn``: texts, names and arguments of calls, and an estimate for media.
+    The rest is as in LlamaIndex, but your lists are never changed, and every version of pydantic can write the memory.
+    ``tokenizer_fn`` counts texts, names and arguments of calls; media are estimated.
 
     >>> memory = GatekeeperMemoryBuffer.from_defaults([ChatMessage("hello")], token_limit=2000)
     >>> [message.content for message in memory.get()], memory.last_selection.status
@@ -35,7 +34,7 @@ class GatekeeperMemoryBuffer(MemoryFields, ChatMemoryBuffer):
 
     @classmethod
     def class_name(cls) -> str:
-        """Return the name that serialized memories carry."""
+        """Return the name in serialized memories."""
         return "GatekeeperMemoryBuffer"
 
     @classmethod
@@ -72,7 +71,7 @@ class GatekeeperMemoryBuffer(MemoryFields, ChatMemoryBuffer):
         Args:
             input: the question; defaults to the last user message.
             initial_token_count: additional tokens that count towards ``token_limit``.
-            kwargs: read in shadow mode only, by LlamaIndex's own ``get``.
+            kwargs: used in shadow mode only, by LlamaIndex's own ``get``.
 
         Raises:
             ValueError: ``initial_token_count`` is larger than ``token_limit``.
@@ -82,7 +81,7 @@ class GatekeeperMemoryBuffer(MemoryFields, ChatMemoryBuffer):
         return super().get(query, initial_token_count, **kwargs) if self._settings.shadow else chosen
 
     async def aget(self, input: Question = None, initial_token_count: int = 0, **kwargs: Any) -> list[ChatMessage]:  # noqa: A002
-        """Return the messages to send, as :meth:`get` does; the loop waits neither for the store nor the selection."""
+        """Return the messages to send, as :meth:`get` does, without blocking the event loop."""
         query, messages = self._query_of(input, initial_token_count), list(await self.aget_all())
         chosen = await asyncio.to_thread(self._chosen, messages, self.chat_store_key, query, initial_token_count)
         if self._settings.shadow:
@@ -91,7 +90,7 @@ class GatekeeperMemoryBuffer(MemoryFields, ChatMemoryBuffer):
 
     def _query_of(self, question: Question, initial_token_count: int) -> str | None:
         if initial_token_count > self.token_limit:
-            # The text is LlamaIndex's, to the letter; the numbers are in the cause.
+            # LlamaIndex's exact text; the numbers are in the cause.
             numbers = BudgetError(needed_tokens=initial_token_count, available_tokens=self.token_limit)
             raise ValueError("Initial token count exceeds token limit") from numbers
         return text_of(question)
@@ -111,14 +110,12 @@ class GatekeeperMemoryBuffer(MemoryFields, ChatMemoryBuffer):
 
     @classmethod
     def from_dict(cls, data: dict[str, Any], *, chat_store: BaseChatStore | None = None, **options: Any) -> Self:
-        """Return a memory from the output of ``to_dict``, or from that of a ``ChatMemoryBuffer``.
-
-        A loaded memory has LlamaIndex's default tokenizer.
+        """Return a memory from the output of ``to_dict``, also of a ``ChatMemoryBuffer``, with the default tokenizer.
 
         Args:
             data: the dict; it is not changed.
-            chat_store: replaces the written one. LlamaIndex itself loads a ``SimpleChatStore`` only.
-            options: replace the written ones; ``builder``, ``embedder``, ``pinned`` and ``exclude`` are not written.
+            chat_store: replaces the written one. LlamaIndex itself loads only a ``SimpleChatStore``.
+            options: replace the written ones; ``builder``, ``pinned``, ``exclude`` and embedders are not written.
         """
         if chat_store is not None:
             return cls(**{**data, "chat_store": chat_store, **options})
@@ -127,7 +124,7 @@ class GatekeeperMemoryBuffer(MemoryFields, ChatMemoryBuffer):
 
     @field_serializer("chat_store")
     def serialize_courses_in_order(self, chat_store: BaseChatStore) -> dict[str, Any]:
-        """Return the store as a dict; the name is LlamaIndex's, whose own cannot write messages on pydantic 2.14."""
+        """Return the store as a dict, under LlamaIndex's name: its own cannot write messages on pydantic 2.14."""
         if not isinstance(chat_store, SimpleChatStore):
             return super().serialize_courses_in_order(chat_store)
         store = {key: [message.model_dump(mode="json") for message in kept] for key, kept in chat_store.store.items()}

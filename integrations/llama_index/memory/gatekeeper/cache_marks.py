@@ -1,6 +1,6 @@
-"""The mark of Anthropic's prompt cache in what a memory gives: a ``CachePoint`` behind the past turns that stay.
+"""Anthropic's prompt-cache mark in what a memory returns: a ``CachePoint`` after the past turns that stay.
 
-The question itself gets none: agents write their state into the store's own message, so no copy may take its place.
+The question gets none: agents write their state into the store's own message, so no copy may replace it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from llama_index.memory.gatekeeper.messages import role_of
 
 
 def is_anthropic(llm: Any) -> bool:
-    """Return whether a model is LlamaIndex's ``Anthropic``, which reads cache points; OpenAI's refuses them."""
+    """Return whether a model is LlamaIndex's ``Anthropic``, which reads cache points; OpenAI's classes reject them."""
     return llm is not None and llm.class_name() == "Anthropic_LLM"
 
 
@@ -38,7 +38,7 @@ def marked_messages(messages: Sequence[ChatMessage], view: HistoryView) -> list[
 
 
 def _may_carry(message: ChatMessage) -> bool:
-    """Return whether the last block of a message may carry a mark: results and system messages lose it."""
+    """Return whether the last block of a message can have a mark; results and system messages lose it."""
     last = next((block for block in reversed(message.blocks) if not isinstance(block, CachePoint)), None)
     if role_of(message) not in ("user", "assistant"):
         return False

@@ -1,4 +1,4 @@
-"""The events of a selection or a build for LlamaIndex's instrumentation: counts and ids, no text."""
+"""Events of selections and builds for LlamaIndex's instrumentation: counts and ids, no text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class GatekeeperSelectionEvent(BaseEvent, extra="allow"):
-    """An event for each selection of a memory.
+    """The event of a selection by a memory.
 
     Attributes:
         memory: class name of the memory.
@@ -44,7 +44,7 @@ class GatekeeperSelectionEvent(BaseEvent, extra="allow"):
 
 
 class GatekeeperContextEvent(BaseEvent):
-    """An event for each prompt that a memory builds.
+    """The event of a prompt built by a memory.
 
     Attributes:
         memory, thread, shadow: as in a ``GatekeeperSelectionEvent``.
@@ -65,7 +65,7 @@ class GatekeeperContextEvent(BaseEvent):
 
 
 def report(result: HistoryView | ThreadRequest[Any], *, memory: str, thread: str | None, shadow: bool) -> None:
-    """Send the event for a selection or a build to the handlers that listen; a handler's error does not come back."""
+    """Send the event of a selection or build to its handlers; their errors are not raised."""
     facts: dict[str, Any] = result.facts()
     common: dict[str, Any] = {"memory": memory, "thread": thread, "shadow": shadow}
     if isinstance(result, HistoryView):

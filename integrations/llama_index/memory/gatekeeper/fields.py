@@ -1,4 +1,4 @@
-"""The options of the memories and the block as fields, and what they do: select, or build with a context builder."""
+"""The options of memories and block as fields, and their use: to select, or to build with a context builder."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ from gatekeeper_core.pricing.model_names import window_of_model
 from gatekeeper_core.pricing.prices import ModelPrices, prices_of_model
 from gatekeeper_core.pricing.usage import read_usage
 from gatekeeper_core.selection.settings import GatekeeperConfig
+from gatekeeper_core.tokens import check_tokens
 from gatekeeper_meaning.adapter import adapter_encoder
 from llama_index.memory.gatekeeper.cache_marks import is_anthropic, marked_messages
 from llama_index.memory.gatekeeper.events import report
@@ -65,7 +66,7 @@ _between_runs: WeakValueDictionary[str, MemoryFields] = WeakValueDictionary()
 
 
 def _read_config(value: Any) -> HistoryConfig | None:
-    """Return settings that are given, or that a memory has written."""
+    """Return settings, given or as a memory has written them."""
     if isinstance(value, Mapping):
         nested = {name: kind.validate_python(value.get(name)) for name, kind in _NESTED.items()}
         value = HistoryConfig(**{**value, **nested})
@@ -75,10 +76,10 @@ def _read_config(value: Any) -> HistoryConfig | None:
 def one_budget(
     config: HistoryConfig | None, builder: ContextBuilder | None, **budgets: int | None
 ) -> tuple[int | None, HistoryConfig | None]:
-    """Return the budget, given by name, in the settings, by the builder, or nowhere, and the settings without it.
+    """Return the budget given by name, in the settings or by the builder (else None), and the settings without it.
 
     Raises:
-        ConfigError: two places say different budgets.
+        ConfigError: two places set different budgets, or a budget leaves no tokens for messages.
     """
     config = _read_config(config)
     places = {
@@ -87,18 +88,19 @@ def one_budget(
         "the builder's total_budget": builder.config.total_budget if builder else None,
     }
     limits = {place: tokens for place, tokens in places.items() if tokens is not None}
+    for place, tokens in limits.items():
+        check_tokens(place, tokens, at_least=1)
+        check_reserve(config.reserve_tokens if config else 0, tokens, named=place)
     if len({*limits.values()}) > 1:
         named = ", ".join(f"{place} is {tokens}" for place, tokens in limits.items())
         raise ConfigError(f"{named}: set the budget only once")
-    for place, tokens in limits.items():
-        check_reserve(config.reserve_tokens if config else 0, tokens, named=place)
     return next(iter(limits.values()), None), config and replace(config, token_budget=None)
 
 
 def limit_for(llm: LLM | None) -> int:
-    """Return the budget for a model: three quarters of its window; 16,000 where that is not known, which is logged.
+    """Return the budget for a model: three quarters of its window; 16,000 if that is unknown, which is logged.
 
-    A model with LlamaIndex's placeholder for a window has the window of its name, where that is known.
+    If a model has LlamaIndex's placeholder for a window, the window known for its name is used.
     """
     window = llm.metadata.context_window if llm is not None else 0
     if llm is not None and window == DEFAULT_CONTEXT_WINDOW:
@@ -110,19 +112,16 @@ def limit_for(llm: LLM | None) -> int:
 
 
 class SelectionFields(LastSelections, BaseModel):
-    """The settings of a selection, beside the fields of a memory of LlamaIndex.
-
-    You may change them at any time; the next call uses them.
+    """The settings of a selection, next to the fields of a LlamaIndex memory; changes apply from the next call on.
 
     Attributes:
-        config: the settings; its ``token_budget`` is the limit of the memory. With ``shadow`` a memory returns what it
-            would return without a selection.
+        config: the settings; its ``token_budget`` is the memory's limit. ``shadow`` only reports the selection.
         strategy, coverage, keep_newest: as in ``HistoryConfig``; None: that of ``config``.
-        pinned, exclude: as for ``select_history``: positions, or a function of one ``ChatMessage``, which has no id. A
-            position that is not reached yet is passed over. They are not written with the memory.
+        pinned, exclude: as for ``select_history``: positions, or a function of one ``ChatMessage``, which has no id.
+            Positions past the end are ignored. Not written with the memory.
         embedder: finds turns that share no word with the question: LlamaIndex's ``BaseEmbedding``, a function from
             texts to vectors, a shared ``TextEncoder``, or ``auto``: that of the extra ``meaning``, if installed. None
-            disables semantic search; only None is written. ``Settings.embed_model`` is never used.
+            disables semantic search; any other value is written as ``auto``. ``Settings.embed_model`` is never used.
     """
 
     config: Annotated[
@@ -149,14 +148,14 @@ class SelectionFields(LastSelections, BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _refuse_unknown(cls, data: Any) -> Any:
-        """Refuse what is no field, where pydantic would pass over it."""
+        """Refuse unknown fields, which pydantic would ignore."""
         names = data if isinstance(data, Mapping) else ()
         if unknown := [name for name in names if name not in cls.model_fields and name != "class_name"]:
             raise TypeError(f"{cls.__name__}() {unknown_argument(unknown[0], cls.model_fields)}")
         return data
 
     def model_post_init(self, context: Any, /) -> None:
-        """Build the selector, so that two first calls from two threads meet the same."""
+        """Build the selector now, so that first calls from two threads share it."""
         super().model_post_init(context)
         self._current_selector()
 
@@ -164,7 +163,7 @@ class SelectionFields(LastSelections, BaseModel):
         """Correct the costs of a thread with the usage that the provider reports for the last ``get``.
 
         Args:
-            reported: the counts, or what has them, as ``response.raw``; the message that is put has none.
+            reported: the counts, or an object with them, such as ``response.raw``; the message in the memory has none.
             thread_id: the chat store key or session id.
         """
         if usage := read_usage(reported):
@@ -178,7 +177,6 @@ class SelectionFields(LastSelections, BaseModel):
         thread: str | None,
         config: HistoryConfig | None = None,
     ) -> HistoryView:
-        """Return the view and report it; arguments as for ``ThreadSelector.view``."""
         view = self._current_selector().view(messages, request, thread=thread, tenant=self._own_tenant, config=config)
         report(view, memory=type(self).__name__, thread=thread, shadow=self._settings.shadow)
         return view
@@ -195,7 +193,6 @@ class SelectionFields(LastSelections, BaseModel):
         raise NotImplementedError
 
     def _current_selector(self) -> ThreadSelector[ChatMessage]:
-        """Return the selector for the fields as they are now."""
         config, budget, tokenizer = self._settings, self._budget_tokens(), self.tokenizer_fn
         settings = (config, budget, tokenizer, self.embedder, self.pinned, self.exclude)
         if self._selector is not None and self._selector_settings == settings:
@@ -221,20 +218,19 @@ class SelectionFields(LastSelections, BaseModel):
 
     @classmethod
     def _with(cls, stock: BaseModel, **options: Any) -> Self:
-        """Return the object that stock's own constructor has built, with our options."""
+        """Return an object with the fields that stock's own constructor has set, and our options."""
         return cls(**{**dict(stock), **options})
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
-        """Return a copy, or in the state of a workflow this object: LlamaIndex copies the state for each edit."""
+        """Return a copy, but this object in a workflow's state, which LlamaIndex copies for each edit."""
         if any(isinstance(copied, DictState) for copied in (memo or {}).values()):
             return self
         return super().__deepcopy__(memo)
 
     def __getstate__(self) -> dict[Any, Any]:
-        """Return the state without the selector, which is built again.
+        """Return the state without the selector, which is rebuilt.
 
-        LlamaIndex deletes from the state what cannot be written, and the state is the object's own dict: it gets that
-        of a shallow copy.
+        LlamaIndex deletes what it cannot write from the object's own dict, so it gets that of a shallow copy.
         """
         copy = self.model_copy()
         copy._selector, copy._selector_settings = None, ()
@@ -244,9 +240,9 @@ class SelectionFields(LastSelections, BaseModel):
 class MemoryOptions(SelectionOptions, total=False):
     """The options of both memories by name; see ``MemoryFields``.
 
-    ``token_budget`` is another name for ``token_limit``. Without one the budget is that of ``config`` or ``builder``,
-    without either three quarters of what ``llm`` reads; 16,000 where that is not known, which is logged.
-    ``cache_marks`` is on where ``llm`` is LlamaIndex's ``Anthropic``, and the prices are those of ``llm``.
+    ``token_budget`` is an alias of ``token_limit``; it defaults to that of ``config`` or ``builder``, else to three
+    quarters of ``llm``'s window, or 16,000 if unknown, which is logged. ``cache_marks`` is on by default if ``llm`` is
+    LlamaIndex's ``Anthropic``. Prices are those of ``llm``.
     """
 
     config: HistoryConfig | None
@@ -263,15 +259,15 @@ class MemoryFields(LastContexts, SelectionFields, BaseComponent):
 
     Attributes:
         builder: builds the prompt: constraints, summary and task of the thread, memories of the user, the turns and the
-            pin. Its own settings then apply, its budget is ``token_limit``, and of ``config`` only ``reserve_tokens``,
+            pin. Then its own settings apply, its budget is ``token_limit``, and of ``config`` only ``reserve_tokens``,
             ``shadow`` and ``on_error`` count. It is not written with the memory.
-        user, tenant, provider: as for ``ContextBuilder``; the default provider is the strictest, which all others take.
-        cache_marks: whether a ``CachePoint`` follows the past turns that stay from call to call, for Anthropic's prompt
-            cache; OpenAI's classes raise on it. Without a builder only.
+        user, tenant, provider: as for ``ContextBuilder``; the default provider is the strictest, which satisfies all.
+        cache_marks: whether a ``CachePoint`` follows the past turns that stay between calls, for Anthropic's prompt
+            cache; OpenAI's classes raise on it. Only without a builder.
         llm_name: model that reads the messages, for its prices; defaults to those of the settings.
     """
 
-    builder: Any = Field(default=None, exclude=True)  # pydantic is not to look inside; its type is checked below
+    builder: Any = Field(default=None, exclude=True)  # opaque to pydantic; its type is checked below
     user: str | None = None
     tenant: str = "default"
     provider: Provider = "gemini"
@@ -306,7 +302,7 @@ class MemoryFields(LastContexts, SelectionFields, BaseComponent):
     def _from_stock(
         cls, create: Callable[..., BaseModel], llm: LLM | None, token_limit: int | None, options: Mapping[str, Any]
     ) -> Self:
-        """Return a memory from what LlamaIndex creates for a limit and the options that are not ours."""
+        """Return a memory from what LlamaIndex creates for a limit and its own options."""
         rest = dict(options)
         ours = {name: rest.pop(name) for name in MemoryOptions.__annotations__ if name in rest}
         budgets = {"token_limit": token_limit, "token_budget": ours.pop("token_budget", None)}
@@ -323,7 +319,6 @@ class MemoryFields(LastContexts, SelectionFields, BaseComponent):
     def _chosen(
         self, messages: Sequence[ChatMessage], thread: str, query: str | None, fixed_tokens: int
     ) -> list[ChatMessage]:
-        """Return what is selected or built for a question, and report it."""
         prices, shadow = prices_of_model(self.llm_name) if self.llm_name else None, self._settings.shadow
         if self._requests is None:
             request = HistoryRequest(query=query, fixed_tokens=fixed_tokens, prices=prices)
@@ -333,7 +328,7 @@ class MemoryFields(LastContexts, SelectionFields, BaseComponent):
         from gatekeeper_core.context.prompt.adapter import RequestOptions
 
         identity = RequestOptions(
-            thread=None if thread == DEFAULT_CHAT_STORE_KEY else thread,  # the name of everybody is no name
+            thread=None if thread == DEFAULT_CHAT_STORE_KEY else thread,  # the default name is no name
             tenant=self.tenant,
             user=self.user,
             question=query,
@@ -351,7 +346,7 @@ class MemoryFields(LastContexts, SelectionFields, BaseComponent):
     def to_dict(self, **kwargs: Any) -> dict[str, Any]:
         """Return the memory as a dict, or a reference to it while a workflow starts a run.
 
-        There a workflow writes its context and reads it at once, and a copy would lose store, builder and embedder.
+        There a workflow writes its context and reads it at once; a copy would lose store, builder and embedder.
         """
         if all(frame.f_code is not Workflow.run.__code__ for frame, _ in walk_stack(None)):
             return super().to_dict(**kwargs)
@@ -361,7 +356,7 @@ class MemoryFields(LastContexts, SelectionFields, BaseComponent):
 
     @classmethod
     def from_dict(cls, data: dict[str, Any], **kwargs: Any) -> Self:
-        """Return the memory that ``to_dict`` has written.
+        """Return the memory that ``to_dict`` wrote.
 
         Raises:
             ConfigError: a reference is read twice, or in another process.

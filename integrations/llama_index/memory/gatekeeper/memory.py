@@ -27,8 +27,6 @@ from llama_index.memory.gatekeeper.messages import Question, role_of, text_of
 
 
 class _Options(MemoryOptions, total=False):
-    """The options of ``Memory.from_defaults``, beside ours."""
-
     memory_blocks: list[BaseMemoryBlock[Any]] | None
     tokenizer_fn: Callable[[str], list[Any]] | None
     chat_history_token_ratio: float
@@ -48,8 +46,8 @@ class _Options(MemoryOptions, total=False):
 class GatekeeperMemory(MemoryFields, Memory):
     """A ``Memory`` whose ``get`` selects turns of the whole conversation, and adds the text of the memory blocks.
 
-    The queue works as in LlamaIndex: older messages are archived and handed to the blocks, but can still be selected.
-    Tokens are counted by ``tokenizer_fn``, an estimate for media; ``token_limit`` covers the blocks as well.
+    The queue works as in LlamaIndex: older messages are archived and passed to the blocks, but can still be selected.
+    ``tokenizer_fn`` counts tokens, media are estimated; ``token_limit`` covers the blocks as well.
 
     >>> memory = GatekeeperMemory.from_defaults(session_id="s", token_limit=2000)
     >>> asyncio.run(memory.aput(ChatMessage("hello")))
@@ -59,7 +57,7 @@ class GatekeeperMemory(MemoryFields, Memory):
 
     @classmethod
     def class_name(cls) -> str:
-        """Return the name that serialized memories carry."""
+        """Return the name in serialized memories."""
         return "GatekeeperMemory"
 
     @classmethod
@@ -90,7 +88,7 @@ class GatekeeperMemory(MemoryFields, Memory):
 
         Args:
             input: the question, which the blocks see as well; defaults to the last user message.
-            block_kwargs: handed on to the blocks; ``initial_token_count`` among them counts towards ``token_limit``.
+            block_kwargs: passed to the blocks; ``initial_token_count`` among them counts towards ``token_limit``.
         """
         query, messages = text_of(input), list(await self.aget_all())
         prefix = block_kwargs.get("initial_token_count", 0)
@@ -107,9 +105,9 @@ class GatekeeperMemory(MemoryFields, Memory):
     async def _from_blocks(
         self, messages: Sequence[ChatMessage], question: Question, block_kwargs: dict[str, Any]
     ) -> tuple[list[ContentBlock], list[ChatMessage]]:
-        """Return what the memory blocks say, as content for one message and as messages, truncated as in LlamaIndex.
+        """Return the content of the memory blocks for one message, and their messages, truncated as in LlamaIndex.
 
-        The history gets its share of the limit, ``chat_history_token_ratio``, or less where it is smaller.
+        The history reserves its share of the limit, ``chat_history_token_ratio``, or less if it is smaller.
         """
         if not self.memory_blocks:
             return [], []
@@ -128,7 +126,7 @@ class GatekeeperMemory(MemoryFields, Memory):
     def _insert_memory_content(
         self, chat_history: list[ChatMessage], memory_content: list[ContentBlock], chat_message_data: list[ChatMessage]
     ) -> list[ChatMessage]:
-        """Insert as LlamaIndex does, but never into a stored message, and messages after the system messages."""
+        """Insert like LlamaIndex, but never into a stored message, and messages after the system messages."""
         copies = [message.model_copy() for message in chat_history]
         stored = {id(copy): message for copy, message in zip(copies, chat_history, strict=True)}
         inserted = super()._insert_memory_content(copies, memory_content, [])

@@ -1,11 +1,11 @@
-"""LlamaIndex's chat messages, read as the core's and written again.
+"""LlamaIndex's chat messages, read as the core's and written back.
 
 ::
 
     ChatMessage(blocks, additional_kwargs) ──read_message──> Message(role, content, tool_calls, tool_call_id)
 
-Whatever LlamaIndex accepts can be read, and nothing of it is changed. Calls are in blocks, or in ``additional_kwargs``
-in the form of some provider's package: objects, dicts, ``ToolSelection``.
+Anything that LlamaIndex accepts can be read, and is not changed. Calls are in blocks, or in ``additional_kwargs`` as
+some provider's package writes them: objects, dicts, ``ToolSelection``.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from gatekeeper_core.context.prompt.adapter import Piece
 
 Question: TypeAlias = str | ChatMessage | None
-"""What engines and agents hand over as ``input``."""
+"""Types that engines and agents pass as ``input``."""
 
 _ROLES: Mapping[str, Role] = {
     "system": "system",
@@ -56,14 +56,11 @@ def read_message(message: ChatMessage) -> Message:
     """Return a chat message in the core's form; the message is not changed.
 
     * Roles: ``developer`` reads as ``system``, ``function`` as ``tool``, ``model`` and ``chatbot`` as ``assistant``.
-    * Blocks: text, thoughts and the content of citable and citation blocks are text; images, audio, video, documents
-      and blocks of an unknown type are media; a cache point is nothing.
-    * Calls: the tool call blocks, then those in ``additional_kwargs`` that no block holds. Arguments that are not text
-      become compact JSON.
-    * A single block that is text and no plain text block (a thought, a citation) gives the mark ``SIGNED``, and so do
-      thinking and signatures in ``additional_kwargs``: nothing is left out of such a message.
-    * A result's id is ``tool_call_id``, or a function's name, in ``additional_kwargs``. An assistant message may have
-      one as well (an agent's direct answer): that one answers no call.
+    * Blocks: text, thoughts, citable and citation blocks are text; cache points are ignored; all others are media.
+    * Calls: in blocks, then in ``additional_kwargs`` if no block repeats them. Non-text arguments become compact JSON.
+    * An assistant's text without plain text blocks (a thought, a citation), or with thinking or a signature in
+      ``additional_kwargs``, gets the mark ``SIGNED``: nothing is left out of it.
+    * A result's id is ``tool_call_id`` or a function's name in ``additional_kwargs``; other roles have none.
 
     >>> read_message(ChatMessage("hello")) == Message("user", "hello")
     True
@@ -85,7 +82,7 @@ def read_message(message: ChatMessage) -> Message:
 
 
 def write_message(original: ChatMessage, instead: Message) -> ChatMessage:
-    """Return a copy of a message with another text in the place of its first; the rest of it, other texts aside, stays.
+    """Return a copy of a message with another text in place of its texts, at the first one; the rest stays.
 
     >>> write_message(ChatMessage("Port 6380. It is fast."), Message("user", "Port 6380. …")).content
     'Port 6380. …'
@@ -100,7 +97,7 @@ def write_message(original: ChatMessage, instead: Message) -> ChatMessage:
 
 
 def write_built(message: Message, pieces: Sequence[Piece[ChatMessage]]) -> ChatMessage:
-    """Return the message of LlamaIndex for one that is sent; for the pieces it is made of, see ``ThreadRequests``.
+    """Return the LlamaIndex message for one that is sent; for its ``pieces`` see ``ThreadRequests``.
 
     >>> write_built(Message("system", "[Related memories]"), []).role.value
     'system'
@@ -141,14 +138,14 @@ def _call_block(call: ToolCall) -> ToolCallBlock:
 
 
 class RecalledText(str):
-    """The text of a block, with its turns: position and text, the one to give up first last."""
+    """The text of a block, with its turns (position and text); the last turn is the first to drop."""
 
     __slots__ = ("turns",)
     turns: tuple[tuple[int, str], ...]
 
     @classmethod
     def of(cls, turns: Sequence[tuple[int, str]], *, name: str) -> RecalledText:
-        r"""Return the turns in their order inside a fence with the block's name where it can be one; "" for no turns.
+        r"""Return the turns in order inside a fence with the block's name if that can be a tag; "" for no turns.
 
         >>> RecalledText.of([(7, "user: b"), (2, "user: a")], name="recalled")
         '<recalled-205450522988>\nuser: a\n\nuser: b\n</recalled-205450522988>'
@@ -162,7 +159,7 @@ class RecalledText(str):
 
 
 def role_of(message: ChatMessage) -> Role:
-    """Return the role that a chat message reads as, without reading the rest of it."""
+    """Return the role of a chat message, without reading the rest of it."""
     role = getattr(message.role, "value", message.role)  # assignments are not checked
     return _ROLES.get(role, "assistant")
 
@@ -178,7 +175,7 @@ def text_of(question: Question) -> str | None:
 
 
 def _inner_blocks(blocks: Iterable[Any]) -> Iterator[Any]:
-    """Yield blocks, those around a citation or its source opened."""
+    """Yield blocks, and the content of citable and citation blocks instead of these."""
     for block in blocks:
         kind = getattr(block, "block_type", "")
         if kind == "citable":
@@ -199,7 +196,7 @@ def _part(block: Any) -> Part | None:
 
 
 def _calls(blocks: Iterable[Any], extra: Mapping[str, Any]) -> tuple[ToolCall, ...]:
-    """Return the calls in blocks, then those of ``additional_kwargs`` that no block repeats by its id, or as it is."""
+    """Return the calls in blocks, then those of ``additional_kwargs`` that repeat none by id, or in full without id."""
     calls = tuple(read_call(block) for block in blocks if isinstance(block, ToolCallBlock))
     ids = {call.id or (call.name, call.arguments) for call in calls}
     listed, legacy = extra.get("tool_calls"), extra.get("function_call")
@@ -207,7 +204,7 @@ def _calls(blocks: Iterable[Any], extra: Mapping[str, Any]) -> tuple[ToolCall, .
         listed = ()
     others = [read_call(item) for item in listed if item is not None]
     if legacy is not None:
-        # OpenAI's first form has no id: the function's name takes its place, in the call and in its result.
+        # OpenAI's first form has no id: the function's name replaces it, in the call and in its result.
         call = read_call(legacy)
         others.append(replace(call, id=call.name))
     return calls + tuple(call for call in others if (call.id or (call.name, call.arguments)) not in ids)
