@@ -40,10 +40,8 @@ class RequestOptions(NamedTuple):
 
     Attributes:
         thread: the framework's name of the conversation; None: its first user message names it.
-        tenant: see ``Thread.tenant``.
-        user: see ``Thread.user``.
-        question: the user's question, if the framework knows it; if the messages lack it, so does the request.
-            None: the text of the current turn.
+        tenant, user: as in ``Thread``.
+        question: the user's question, if known; never added to the messages. None: the text of the current turn.
         tools: schemas that are sent with the messages.
         reserve_tokens: tokens of the budget to keep free for anything else, >= 0.
         provider: the receiver of the messages.
@@ -88,18 +86,14 @@ class ThreadRequest(Generic[Item]):
 
 
 class ThreadRequests(Generic[Item]):
-    """The requests of threads, reusing the framework's own messages where they are unchanged.
-
-    Thread-safe. A copy has the same builder and no contexts.
+    """Thread-safe requests of threads, in the framework's own messages if unchanged; a copy starts without contexts.
 
     Args:
         builder: builds the prompts; its settings replace those of a selection.
-        config: the settings of the adapter; ``reserve_tokens``, ``shadow`` and ``on_error`` go with a builder.
-            ``fallback`` sends system message and current turn if what must be sent is over the budget; ``raise`` lets
-            the ``BudgetError`` pass.
+        config: the adapter's settings; only ``reserve_tokens``, ``shadow`` and ``on_error`` go with a builder. On a
+            ``BudgetError``, ``fallback`` sends the system message and the current turn; ``raise`` lets it pass.
         read: translates one message of the framework.
-        write: returns a message of the framework for one that is sent, from its sources: none (a part of the build),
-            one message that was changed, or several that were joined.
+        write: writes a sent message for the framework, from its sources: none (added), one (changed) or more (joined).
         options: the other options of the adapter by name.
 
     Raises:
@@ -227,7 +221,6 @@ class ThreadRequests(Generic[Item]):
         system: tuple[Message, Item | None],
         provider: Provider,
     ) -> Iterator[Item]:
-        """Yield the messages of a context in the framework's class, reusing its own if unchanged."""
         parts = context.trace.parts
         originals: list[tuple[Message | None, Item | None]] = [
             (thread.messages[part.seq], items[part.seq])

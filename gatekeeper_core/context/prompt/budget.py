@@ -22,10 +22,7 @@ _ELSEWHERE = {
 
 
 class ContextBudget(NamedTuple):
-    """The token limit of each part of a context; together at most the budget.
-
-    ``recent_messages`` are earlier turns and the current run; ``reserved`` tokens are kept free.
-    """
+    """Token limits of the parts, within the budget; ``recent_messages``: past turns and the run; ``reserved``: free."""
 
     system_prompt: int
     summary: int
@@ -87,15 +84,13 @@ class ContextBuilderConfig:
             message for the cache or add others after it. False also stops tracking the task.
         shares: the parts of the budget.
         history: how to select past turns; by default the three newest, and what the question needs of the others.
-            Source: requirement C5. ``token_budget``, ``reserve_tokens``, ``shadow``, ``run`` and, with the strategy
-            ``window``, ``keep_newest`` are refused here: the builder has its own. ``pin_instructions`` has no effect:
-            the builder handles instructions itself.
+            Source: requirement C5. Refused (the builder has its own): ``token_budget``, ``reserve_tokens``, ``shadow``,
+            ``run`` and, with ``window``, ``keep_newest``. ``pin_instructions`` has no effect: the builder handles them.
         redistribute: whether unused shares go to the turns, and the system prompt and the question may borrow. False
             cuts each part to its share and marks the cut. Source: requirement 001-49.
         cache_friendly: whether to put what changes from build to build (volatile system parts, summary, memories)
             between the turns and the question, so that the beginning stays the same. Source: requirement C9.
-        locale: language of headings and placeholders, ``zh`` or ``en``; defaults to that of the first user message.
-            Source: requirement C17.
+        locale: of headings and placeholders, ``zh`` or ``en``; None: the first user message's. Source: requirement C17.
         max_message_tokens: longest text of a past message; a longer one is cut in the middle. A longer result of the
             current run is compressed. Defaults to a quarter of the share of the turns. Source: requirement 004-48.
         memory_limit: maximum number of memories, >= 1. Source: specification 001-24, as the next two.

@@ -99,11 +99,7 @@ class BuildOptions(NamedTuple):
 def build_prompt(
     parts: BuilderParts, thread: Thread | None, prompt: str, system_prompt: str | SystemPrompt, options: BuildOptions
 ) -> BuiltContext:
-    """Return the prompt for a question; see ``ContextBuilder.build``.
-
-    Raises:
-        BudgetError: the mandatory parts alone are over budget.
-    """
+    """Return the prompt for a question; arguments and errors as for ``ContextBuilder.build``."""
     config, count, log = parts.config, parts.count, options.debug
     tell(BUILD_STARTED, budget_tokens=config.total_budget, history=config.history.strategy, log=log)
     cost = partial(count_messages, token_counter=count)
@@ -276,16 +272,14 @@ def overhead(
     includes_summarized: bool,
     count: TokenCounter,
 ) -> PromptOverhead:
-    """Return which of the fixed tokens may change; with ``cache_friendly``, these come after the turns.
-
-    The pin counts as unsent: nothing after it is read from a cache, and it costs the same for any turns.
-    """
+    """Return which of the fixed tokens may change; with ``cache_friendly``, these come after the turns."""
     costs = {name: part.tokens + JOIN_TOKENS for name, part in optional.items()}
     volatile = count_messages(system[1:], token_counter=count)
     volatile += sum(costs.get(name, 0) for name in ("summary", "steps", "retrieved"))
     first = ("constraints",) if cache_friendly else ("constraints", "steps", "retrieved")
     before = [*system[: 1 if cache_friendly else None], *(optional[name].message for name in optional if name in first)]
     summary = [optional["summary"].message] if "summary" in optional and not cache_friendly else []
+    # The pin counts as unsent: nothing after it is read from a cache, and it costs the same for any turns.
     return PromptOverhead(
         before_tokens=0 if cache_friendly else volatile,
         after_tokens=volatile if cache_friendly else 0,
@@ -328,17 +322,13 @@ def squeeze(
     count: TokenCounter,
     refusal: BudgetError,
 ) -> SentTurns:
-    """Return the head and the current turn alone, folded and cut to fit a room with the system prompt.
-
-    Raises:
-        BudgetError: ``refusal``, because head, question and open calls alone are too long.
-    """
+    """Return the head and the current turn alone, cut to fit beside the system prompt; or raise ``refusal``."""
     positions = (*request.head, *range(request.start, len(request.messages)))
     compressor = ContextCompressor(budget_for(count, max(1, room_tokens)), token_counter=count, locale=locale)
     try:
         compressed = compressor.explain([*system, *(request.messages[at] for at in positions)])
     except BudgetError:
-        raise refusal from None
+        raise refusal from None  # head, question and open calls alone are too long
     fates: dict[int, Fate] = {seq: "folded" for at in positions if (seq := request.seqs[at]) is not None}
     messages = list[PromptMessage]()
     for message, source in zip(compressed.messages, compressed.sources, strict=True):

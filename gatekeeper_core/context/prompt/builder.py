@@ -1,7 +1,7 @@
 """The context builder: turns a thread, a question and a budget into the final list of messages.
 
 Everything works without a model. Your own memory search, model or embedder runs in another thread; it may be slow, fail
-or return nonsense, and a store may fail: the build goes on without it, and the trace says so.
+or return nonsense, and a store may fail: the build goes on without it, and the trace records it.
 """
 
 from __future__ import annotations
@@ -60,9 +60,8 @@ class ContextBuilder:
         summarizer: a model that writes summaries for the next build; None extracts sentences from the messages.
         extractor: a model that finds what is worth remembering, for the next build; None uses rules.
         token_counter: counts the tokens of a text; defaults to ``TokenEstimator()``.
-        session_key: names the fences around third-party text and, without ``tool_results``, the pointers to offloaded
-            results, 16 bytes or more. None names fences after their content, and pointers get a random key that differs
-            from process to process.
+        session_key: names the fences around third-party text and, without ``tool_results``, pointers to offloaded
+            results; 16 bytes or more. None names fences after their content; pointers get a random key per process.
         embedder: returns vectors of texts, to find turns that share no word with the question; several builders may
             share a ``TextEncoder``. If it fails or exceeds ``call_timeout_ms``, the build uses words only, and
             ``trace.misses`` lists ``meaning``. None disables semantic search; memories have their own embedder.
@@ -116,10 +115,9 @@ class ContextBuilder:
         )
 
     def __repr__(self) -> str:
-        """Return the budget and the kinds of what is plugged in; no text of a conversation."""
         plugged = [(name, getattr(self._parts, name)) for name in ("store", "memory", "summarizer")]
         kinds = "".join(f", {name}={type(part).__name__}" for name, part in plugged if part is not None)
-        return f"ContextBuilder(total_budget={self.config.total_budget}{kinds})"
+        return f"ContextBuilder(total_budget={self.config.total_budget}{kinds})"  # no text of a conversation
 
     @property
     def config(self) -> ContextBuilderConfig:
@@ -152,13 +150,11 @@ class ContextBuilder:
         return self._parts.summaries
 
     def set_config(self, **changes: Any) -> None:
-        """Change some of the settings, for builds that start later.
+        """Change some of the settings, for builds that start later. Source: specification 001-60.
 
         Raises:
             ConfigError: a value is invalid; nothing was changed.
             TypeError: there is no such setting, or a value has the wrong type; nothing was changed.
-
-        Source: specification 001-60.
         """
         self._parts = replace(self._parts, config=replace(self._parts.config, **changes))
 
@@ -189,8 +185,7 @@ class ContextBuilder:
             safety_net: whether to add a missing prompt; False if the thread certainly has it.
             reserve_tokens: part of the budget to keep free for anything else in this request, >= 0.
             pin: whether to end with the pin (the question again, and the status of the task); defaults to the settings.
-            prices: prices of the model; default to ``HistoryConfig.prices``, else ``UNKNOWN``. The cost is in
-                ``trace.view.bill``.
+            prices: prices of the model, for ``trace.view.bill``; default: ``HistoryConfig.prices``, else ``UNKNOWN``.
             recall: whether earlier turns may be sent inside the question; False if you send the question yourself.
 
         Raises:
@@ -210,7 +205,6 @@ class ContextBuilder:
             if thread is not None:
                 parts.save_policy(thread)
                 parts.follow_up(thread)
-                # the part that equals the previous build
                 key, digest = (thread.tenant, thread.id), array("q", map(hash, context.messages))
                 shared = common_beginning(self._before.get(key) or (), digest)
                 self._before.put(key, digest)
@@ -220,8 +214,7 @@ class ContextBuilder:
         return context
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ContextBuilder:
-        """Return itself: stores and workers cannot be copied, so a copy of the owner shares them."""
-        return self
+        return self  # stores and workers cannot be copied, so a copy of the owner shares them
 
     async def abuild(
         self, thread: Thread | None, prompt: str, system_prompt: str | SystemPrompt, **arguments: Any
@@ -234,13 +227,11 @@ class ContextBuilder:
     def build_simple_context(
         self, system_prompt: str, user_prompt: str, previous_messages: Sequence[Message] | None = None
     ) -> tuple[Message, ...]:
-        """Return system prompt, as many of the newest messages as fit, and the question; store nothing.
+        """Return system prompt, newest messages that fit, and question; store nothing. Source: specification 001-61.
 
         Raises:
             BudgetError: system prompt and question alone exceed the budget.
             TypeError: an argument has the wrong type.
-
-        Source: specification 001-61.
         """
         off: dict[str, Any] = {name: False for name in ContextBuilderConfig.__slots__ if name.startswith("enable_")}
         history = HistoryConfig(strategy="window")

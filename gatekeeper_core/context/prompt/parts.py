@@ -66,15 +66,12 @@ class OptionalPart(NamedTuple):
 def reserve(
     messages: Mapping[Part, Message | None], room_tokens: int, *, count: TokenCounter
 ) -> tuple[dict[Part, OptionalPart], int]:
-    """Return the parts that fit, in the given order (most valuable first), and the remaining room.
-
-    The pin may grow by the status of the task: by a tenth of the remaining room, at most ``_STATUS_TOKENS``.
-    """
+    """Return the parts that fit, in the given order (most valuable first), and the remaining room."""
     reserved: dict[Part, OptionalPart] = {}
     for name, message in messages.items():
         if message:
             tokens = count_message(message, token_counter=count)
-            if name == "pinned":
+            if name == "pinned":  # may grow by the status of the task
                 tokens += min(_STATUS_TOKENS, max(0, room_tokens - tokens) // 10)
             if tokens + JOIN_TOKENS <= room_tokens:
                 reserved[name] = OptionalPart(message, tokens)

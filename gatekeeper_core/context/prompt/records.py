@@ -5,8 +5,7 @@
     a store ──> directly, with the timeouts of its driver
     a plug-in ──> in its own thread; no answer in time is a miss
 
-A call never raises: a failure is a named miss, and the build continues without the record. If a model that works for
-the next build fails, that build has the miss.
+No call raises: the build goes on, with a named miss. The miss of a model that works for the next build is in that one.
 """
 
 from __future__ import annotations
@@ -93,10 +92,7 @@ class BoundedCalls:
         return tuple(self._misses.values())
 
     def run(self, part: str, function: Callable[[], object], *, plugin: object | None = None) -> Any:
-        """Return the result of a call, or None with a miss.
-
-        A plug-in gets the remaining time; it is not called if the part was late or busy before.
-        """
+        """Return a call's result, or None with a miss; a plug-in gets the time left, and no call once late or busy."""
         if plugin is None:
             try:
                 return function()
@@ -129,11 +125,7 @@ class BoundedCalls:
 
 @dataclass(frozen=True, slots=True)
 class BoundedCompressor:
-    """A compressor of tool results for one build.
-
-    A ``ToolResultCompressor`` is called directly, with the timeouts of its store; any other is a plug-in, which may
-    raise, hang, or return nonsense: then the result stays unchanged.
-    """
+    """A compressor of tool results for one build; if it raises, hangs or returns nonsense, results stay unchanged."""
 
     compress: ThreadCompressor
     calls: BoundedCalls
@@ -144,7 +136,7 @@ class BoundedCompressor:
         text = self.calls.run(
             "tool_results",
             lambda: check_str("the result of compress_result", self.compress(message, context)),
-            plugin=None if isinstance(compress, ToolResultCompressor) else compress,
+            plugin=None if isinstance(compress, ToolResultCompressor) else compress,  # ours: its store has timeouts
         )
         return message.text if text is None else text
 
@@ -157,10 +149,7 @@ class BoundedCompressor:
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class BuilderParts:
-    """The shared parts of all builds of a builder, and the stored records of its threads.
-
-    They are the arguments of ``ContextBuilder``, and a ``selector``, ``summaries``, ``tasks`` and ``constraints``.
-    """
+    """The shared parts of a builder's builds: its arguments, the selector, summaries, tasks and constraints."""
 
     config: ContextBuilderConfig
     count: TokenCounter
@@ -230,15 +219,12 @@ class BuilderParts:
         return records
 
     def _window_start(self, thread: Thread, room_tokens: int) -> int:
-        """Return the start of the newest finished turns, as many as fit, which are always sent.
-
-        With ``redistribute``, the growing run of an open turn takes their room only when it needs it.
-        """
+        """Return the start of the newest finished turns, as many as fit, which are always sent."""
         cost, start = partial(count_messages, token_counter=self.count), len(thread.messages)
         current = () if is_answered(thread.messages) else last_turns(thread.messages, 1)
         if current:  # an open turn counts extra
             run_tokens = cost(current[0].messages)
-            if self.config.redistribute:
+            if self.config.redistribute:  # a growing run takes the room of those turns only when it needs it
                 room_tokens = min(room_tokens - cost(current[0].messages[:1]), self.config.total_budget - run_tokens)
             else:
                 room_tokens -= run_tokens
@@ -255,14 +241,12 @@ class BuilderParts:
         return start
 
     def history_config(self, run: RunConfig, starts: Sequence[int], *, uncovered_from: int) -> HistoryConfig:
-        """Return the settings of a selection: turns not yet in the summary are always sent, like the newest.
-
-        Of these, only those within ``message_threshold`` messages of the newest turns: a summary may never come.
-        """
+        """Return the settings of a selection: turns not yet in the summary are always sent, like the newest."""
         config = replace(self.selector.config, run=run)
         older = starts[: -1 - (config.keep_newest or 0)]
         if config.strategy == "window" or not config.keep_newest or not self.config.enable_summary or not older:
             return config
+        # only within ``message_threshold`` messages of the newest turns: a summary may never come
         first = max(uncovered_from, starts[len(older)] - self.summaries.config.message_threshold)
         return replace(config, keep_newest=config.keep_newest + sum(start >= first for start in older))
 
@@ -277,10 +261,7 @@ class BuilderParts:
         return task
 
     def _summary(self, calls: BoundedCalls, thread: Thread, before_seq: int) -> Summary | None:
-        """Return the summary; within a run, the one from its beginning, unless the new one covers more messages.
-
-        A text that a model writes meanwhile waits for the next question: it would change the prompt before the turns.
-        """
+        """Return the summary; within a run, the one from its beginning, unless the new one covers more messages."""
         wait_seconds = calls.waits.left_seconds  # for another build that updates this summary
         bring_up = partial(self.summaries.update_if_needed, thread, before_seq=before_seq, wait_seconds=wait_seconds)
         update = calls.run("summary", bring_up)
@@ -291,6 +272,7 @@ class BuilderParts:
         summary: Summary | None = update.summary if update else None
         if summary is None or self.summarizer is None:
             return summary
+        # A text that a model writes meanwhile waits for the next question: it would change the prompt before the turns.
         key, start = (thread.tenant, thread.id), run_start(thread.messages)
         run = thread.digests([start - 1])[start - 1]
         cached = self._run_summaries.get(key)
@@ -366,7 +348,6 @@ class BuilderParts:
 
 
 def _policy(record: DerivedRecord | None) -> PolicyState | None:
-    """Return the stored state of the policy, None if missing or unreadable."""
     try:
         return PolicyState.from_dict(json.loads(record.body)) if record else None
     except (ValueError, AttributeError):

@@ -9,9 +9,8 @@ anthropic     user messages in their place
 gemini
 ============  ==================================  ====================================================================
 
-A later system message that becomes a user message keeps its text: third-party text in it is already fenced. After tool
-results, the pin is not a user message of its own: that would end the run and lose the thoughts that MiniMax and
-Anthropic expect back during it.
+A system message that becomes a user message keeps its text: third-party text in it is fenced. After tool results, the
+pin is no user message: that would end the run and lose the thoughts that MiniMax and Anthropic expect back during it.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ def render_parts(
     r"""Return messages in the order and with the roles that a provider accepts.
 
     Args:
-        messages: the messages; calls and results belong together (``exchanges.py``).
+        messages: the messages; calls and results belong together (``request.whole_exchanges``).
         provider: their receiver.
         pin: position of the pin, if there is one.
         pin_as: its role; None: see the table above. ``system`` and ``developer`` are one role here (a provider's

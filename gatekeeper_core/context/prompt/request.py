@@ -122,10 +122,9 @@ def make_request(
 
 
 def whole_exchanges(messages: Sequence[Message]) -> list[tuple[int | None, Message]]:
-    """Return a conversation in an order that every provider accepts, as pairs of original position and message.
+    """Return a conversation in an order that every provider accepts, each message with its position (None: added).
 
-    The position is None for a result that was missing. Calls of the last message that only tool messages follow still
-    wait for their results: they stay. Unchanged messages are the caller's own objects::
+    The last calls, if only tool messages follow, still wait for results. Unchanged messages are the caller's objects::
 
         a call without a result, then other roles  a result that says so, directly after the other results
         a result that answers no call, or again    left out
@@ -173,11 +172,9 @@ def whole_exchanges(messages: Sequence[Message]) -> list[tuple[int | None, Messa
 def needs_prompt(messages: Sequence[Message], prompt: str, *, included: bool) -> bool:
     """Return whether the prompt is missing at the end of a thread and must be added; a blank one never is.
 
-    It is present if the newest turn is open (its last message is not an answer) and has a user message with the same
-    text, white space aside; if both exceed 20 characters, also one that contains it or is its beginning. So it is
-    present at every step of a tool loop. With ``included`` it must be the very last message.
-
-    Source: specification 001-33 to 001-35.
+    It is present if the newest turn is open (its last message is no answer) and has a user message with the same text,
+    white space aside; if both exceed 20 characters, also one that contains it or is its beginning: so at every step of
+    a tool loop. With ``included`` it must be the very last message. Source: specification 001-33 to 001-35.
 
     >>> talk = [Message("user", "Which port?"), Message("assistant", "6380")]
     >>> [needs_prompt(messages, "Which  port?", included=False) for messages in (talk[:1], talk)]

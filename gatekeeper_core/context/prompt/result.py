@@ -94,8 +94,7 @@ class MessageFate(NamedTuple):
         start: sequence number of the first.
         stop: sequence number after the last.
         fate: ``sent``; ``changed`` (sent, compressed or cut); ``recalled`` (their turn is inside the question);
-            ``folded`` (a placeholder in the run counts them); ``summary`` (the summary covers them); ``step`` (the
-            summary of a finished step does); ``left_out``.
+            ``folded`` (a placeholder in the run counts them); ``summary`` or ``step`` (one covers them); ``left_out``.
     """
 
     start: int
@@ -191,10 +190,7 @@ class BuiltContext:
         return tuple(one.message for one in self.rendered_parts(provider=provider, pin_as=pin_as))
 
     def rendered_parts(self, *, provider: Provider = "openai", pin_as: PinRole | None = None) -> tuple[Rendered, ...]:
-        """Return the messages of :meth:`render`, each with the positions in ``messages`` that it was made from.
-
-        ``trace.parts`` describes the same positions, so that an adapter can find its framework's messages.
-        """
+        """Return the messages of :meth:`render`, each with its source positions in ``messages`` and ``trace.parts``."""
         pin = next((at for at, one in enumerate(self.trace.parts) if one.part == "pinned"), None)
         return render_parts(self.messages, provider=provider, pin=pin, pin_as=pin_as)
 
@@ -237,9 +233,7 @@ class BuiltContext:
 
 
 def fates_of(count: int, fates: Mapping[int, Fate], *, summarized: int = 0) -> tuple[MessageFate, ...]:
-    """Return the fates of ``count`` messages, with consecutive equal ones joined.
-
-    A message without a fate is covered by the summary if it is among the first ``summarized``, else left out.
+    """Return the fates of ``count`` messages, equal neighbours joined; the first ``summarized`` default to ``summary``.
 
     >>> [tuple(one) for one in fates_of(5, {0: "sent", 1: "sent", 4: "step"}, summarized=3)]
     [(0, 2, 'sent'), (2, 3, 'summary'), (3, 4, 'left_out'), (4, 5, 'step')]
