@@ -55,7 +55,6 @@ Strategy = Literal["none", "summary", "aggressive", "truncate"]
 RESULT_FLOORS = (800, 200)
 """Characters and tokens that a result keeps while anything else can shrink. Source: ours; ten lines of a screen."""
 
-
 MAX_POINTERS = 256
 """Maximum pointers of a summary; the oldest are dropped first. Source: ours; about 3,500 tokens of cl100k."""
 
@@ -294,11 +293,7 @@ class Shrinking:
         self._folded, self._counts, self._failure = list[int](), Counts(), ""
 
     def fold(self, rounds: Sequence[Round], *, others: Collection[int] = ()) -> None:
-        """Fold rounds, messages in other places and earlier summaries into one summary.
-
-        Its body is the summarizer's text in a fence if that fits, else the text of earlier summaries. Summaries are
-        trimmed if that keeps the limits. Without rounds or other places, nothing is folded.
-        """
+        """Fold rounds, ``others`` and earlier summaries into one, with the summarizer's text or theirs."""
         ledger, messages, earlier = self.ledger, [*self.ledger.messages], self.summaries
         apart = frozenset(others).difference(earlier)
         folded = apart.union(*(one.all_positions for one in rounds))
@@ -318,6 +313,10 @@ class Shrinking:
             if text := self._summarized([messages[at] for at in gone]):
                 text = _written(placeholder(counts, self.locale), pointers, fence(defused(text, pointers), tag=_TAG))
                 ledger.put(gone[0], replace(summary, content=text))
+
+    def fit(self) -> None:
+        """Trim the summaries if that meets the limits; else leave them as they are."""
+        ledger = self.ledger
         if ledger.is_over():
             full, failure = {place: ledger.messages[place] for place in self.summaries}, self._failure
             self.trim()

@@ -106,6 +106,7 @@ def compact_messages(
     rounds = _to_fold(rounds, shrinking, low_water) if rounds and ledger.is_over(low_water) else ()
     if rounds:
         shrinking.fold(rounds)
+        shrinking.fit()
     if ledger.is_over():
         places = [place for place in ledger.places if ledger.messages[place].role == "tool"]
         ledger.cut(places, locale=shrinking.locale, share=low_water, floors=RESULT_FLOORS)
