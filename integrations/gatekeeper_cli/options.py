@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import wraps
 from inspect import Parameter, Signature, get_annotations, signature
-from typing import Annotated, Any, BinaryIO, get_type_hints
+from typing import Annotated, Any, BinaryIO
 
 import typer
 from rich.console import RenderableType
@@ -147,9 +147,9 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
     parameters: list[Parameter] = []
     for parameter in signature(command).parameters.values():
         kind = hints[parameter.name]
-        if is_dataclass(kind):
-            groups[parameter.name] = kind  # type: ignore[assignment]
-            own = get_type_hints(kind, include_extras=True)
+        if isinstance(kind, type) and is_dataclass(kind):
+            groups[parameter.name] = kind
+            own = get_annotations(kind, eval_str=True)
             parameters += [
                 Parameter(each.name, Parameter.KEYWORD_ONLY, default=each.default, annotation=own[each.name])
                 for each in fields(kind)
