@@ -50,7 +50,7 @@ from gatekeeper_core.text import LazyPattern, Locale
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter, count_messages
 
-Strategy = Literal["none", "summary", "aggressive", "truncate"]
+CompactionStrategy = Literal["none", "summary", "aggressive", "truncate"]
 
 RESULT_FLOORS = (800, 200)
 """Characters and tokens that a result keeps while anything else can shrink. Source: ours; ten lines of a screen."""
@@ -259,7 +259,7 @@ class Compaction(NamedTuple):
 
     messages: list[Message]
     sources: tuple[int | None, ...]
-    strategy: Strategy
+    strategy: CompactionStrategy
     rounds_folded: int
     calls_folded: int
     calls_total: int
@@ -365,7 +365,7 @@ class Shrinking:
         places = (place for place in self.ledger.places if not is_summary(self.ledger.messages[place]))
         return sum(self.ledger.messages[place] != self._original.messages[place] for place in places)
 
-    def compaction(self, strategy: Strategy) -> Compaction:
+    def compaction(self, strategy: CompactionStrategy) -> Compaction:
         """Return the result."""
         ledger, messages = self.ledger, self._original.messages
         sent = ledger.sent

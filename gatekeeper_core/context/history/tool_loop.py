@@ -30,9 +30,9 @@ from gatekeeper_core.context.history.ledger import CountedMessages
 from gatekeeper_core.context.history.rounds import (
     RESULT_FLOORS,
     Compaction,
+    CompactionStrategy,
     Round,
     Shrinking,
-    Strategy,
     check_summary_settings,
     compressed,
     read_rounds,
@@ -112,7 +112,7 @@ def compact_messages(
         ledger.cut(places, locale=shrinking.locale, share=low_water, floors=RESULT_FLOORS)
     if ledger.is_over() and rounds:
         shrinking.trim()
-    strategy: Strategy = "truncate" if shrinking.shortened else "summary" if rounds else "none"
+    strategy: CompactionStrategy = "truncate" if shrinking.shortened else "summary" if rounds else "none"
     return shrinking.compaction(strategy)
 
 
