@@ -144,7 +144,6 @@ class ContextCompressor:
                 continue  # no summary can help: do not call the summarizer
             shrinking = begin(self._summarizer)
             shrinking.fold(rounds, others=others)
-            shrinking.fit()
             tell(COMPRESSION_STEP, strategy=strategy, tokens=shrinking.ledger.tokens)
             if not shrinking.ledger.is_over():
                 return shrinking.compaction(strategy)

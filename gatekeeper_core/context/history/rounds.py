@@ -292,8 +292,12 @@ class Shrinking:
         self.locale, self.working_memory, self._summarizer = locale, working_memory, summarizer
         self._folded, self._counts, self._failure = list[int](), Counts(), ""
 
-    def fold(self, rounds: Sequence[Round], *, others: Collection[int] = ()) -> None:
-        """Fold rounds, ``others`` and earlier summaries into one, with the summarizer's text or theirs."""
+    def fold(self, rounds: Sequence[Round], *, others: Collection[int] = (), fit: bool = True) -> None:
+        """Fold rounds, messages in other places and earlier summaries into one summary.
+
+        Its body is the summarizer's text in a fence if that fits, else the text of earlier summaries. With ``fit``,
+        summaries are trimmed if that keeps the limits. Without rounds or other places, nothing is folded.
+        """
         ledger, messages, earlier = self.ledger, [*self.ledger.messages], self.summaries
         apart = frozenset(others).difference(earlier)
         folded = apart.union(*(one.all_positions for one in rounds))
@@ -313,11 +317,7 @@ class Shrinking:
             if text := self._summarized([messages[at] for at in gone]):
                 text = _written(placeholder(counts, self.locale), pointers, fence(defused(text, pointers), tag=_TAG))
                 ledger.put(gone[0], replace(summary, content=text))
-
-    def fit(self) -> None:
-        """Trim the summaries if that meets the limits; else leave them as they are."""
-        ledger = self.ledger
-        if ledger.is_over():
+        if fit and ledger.is_over():
             full, failure = {place: ledger.messages[place] for place in self.summaries}, self._failure
             self.trim()
             if ledger.is_over():

@@ -106,7 +106,6 @@ def compact_messages(
     rounds = _to_fold(rounds, shrinking, low_water) if rounds and ledger.is_over(low_water) else ()
     if rounds:
         shrinking.fold(rounds)
-        shrinking.fit()
     if ledger.is_over():
         places = [place for place in ledger.places if ledger.messages[place].role == "tool"]
         ledger.cut(places, locale=shrinking.locale, share=low_water, floors=RESULT_FLOORS)
@@ -134,7 +133,7 @@ def _to_fold(rounds: Sequence[Round], shrinking: Shrinking, share: float) -> Seq
 
     def folded(count: int) -> CountedMessages:
         trial = Shrinking(before, shrinking.locale, shrinking.working_memory)
-        trial.fold(rounds[:count])
+        trial.fold(rounds[:count], fit=False)  # a further round goes before a pointer
         trial.trim(pointers=False)
         return trial.ledger
 
