@@ -6,14 +6,16 @@ and folds the oldest rounds. In round 3 a fact is planted deep in an output; at 
 through the pointers that the last prompt shows. The loops without compaction show results as a plain agent would: up to
 8,000 bytes, both ends.
 
-A step's prefix is stable where the prompt begins with all of the one before: what a provider's cache needs.
+A step's prefix is stable where the prompt begins with all of the one before: what a provider's cache needs. The bills
+are those of the same run through a selector with a large budget, by a prefix cache that is always warm.
 """
 
 from __future__ import annotations
 
-import time
+from itertools import chain, starmap
 from typing import TYPE_CHECKING, NamedTuple, get_args
 
+from benchmarks.agent_runs import Recorded, bills
 from benchmarks.budget import counter
 from benchmarks.data import read_jsonl
 from benchmarks.report import Row, options, report
@@ -64,10 +66,8 @@ class Step(NamedTuple):
     """One call: its prompt, what of it the one before began with, tokens with every result as it was."""
 
     tokens: int
-    chars: int
     stable: bool
     compacted: bool
-    same_chars: int
     whole_tokens: int
     valid: bool
 
@@ -79,7 +79,6 @@ class Loop(NamedTuple):
     calls_known: int
     fact_in_prompt: bool
     fact_by_pointer: bool
-    cpu_seconds: float
 
 
 def pieces(outputs: Sequence[str], count: int, *, size: int = 40_000) -> list[str]:
@@ -101,6 +100,11 @@ def planted(texts: Sequence[str]) -> list[str]:
     return result
 
 
+def round_of(number: int, text: str) -> list[Message]:
+    call = ToolCall(f"c{number}", "bash", f'{{"step": {number}}}')
+    return [Message("assistant", "", tool_calls=(call,)), Message("tool", text, tool_call_id=call.id)]
+
+
 def run_loop(
     results: Sequence[str],
     compact: Callable[[list[Message]], list[Message]],
@@ -113,25 +117,19 @@ def run_loop(
     steps, tool_tokens = list[Step](), 0
     prompt = [Message("system", "You look after a cluster."), Message("user", TASK)]
     before: list[Message] = []
-    start = time.process_time()
     for number, text in enumerate(results):
-        call = ToolCall(f"c{number}", "bash", f'{{"step": {number}}}')
-        prompt += [Message("assistant", "", tool_calls=(call,)), Message("tool", shown(text), tool_call_id=call.id)]
+        prompt += round_of(number, shown(text))
         tool_tokens += count(text)
         grown, prompt = prompt, compact(list(prompt))
         same = common_beginning(before, prompt)
         tokens = sum(count_message(message, token_counter=count) for message in prompt)
         valid = all(not validate_messages(prompt, provider=name) for name in get_args(Provider))
         stable, compacted = same == len(before), prompt != grown
-        steps.append(Step(tokens, _chars(prompt), stable, compacted, _chars(prompt[:same]), tool_tokens, valid))
+        steps.append(Step(tokens, stable, compacted, tool_tokens, valid))
         before = list(prompt)
     counted_calls = sum(counts_of(one).calls if is_summary(one) else len(one.tool_calls) for one in prompt)
     inline = any(FACT in message.text for message in prompt)
-    return Loop(tuple(steps), counted_calls, inline, found_by_pointer(memory, prompt), time.process_time() - start)
-
-
-def _chars(messages: Sequence[Message]) -> int:
-    return sum(count_message(message, token_counter=len) for message in messages)
+    return Loop(tuple(steps), counted_calls, inline, found_by_pointer(memory, prompt))
 
 
 def row_of(name: str, loop: Loop) -> Row:
@@ -141,11 +139,9 @@ def row_of(name: str, loop: Loop) -> Row:
         "method": name,
         "steps": len(loop.steps),
         "over limit": sum(step.tokens > MAX_TOKENS for step in loop.steps),
-        "most tokens": max(step.tokens for step in loop.steps),
         "mean tokens": sum(step.tokens for step in loop.steps) // len(loop.steps),
         "compactions": sum(step.compacted for step in loop.steps),
         "stable steps %": 100 * sum(step.stable for step in later) / max(1, len(later)),
-        "stable chars %": 100 * sum(step.same_chars for step in later) / max(1, sum(step.chars for step in later)),
         "share of tokens %": 100
         * sum(step.tokens for step in loop.steps)
         / sum(step.whole_tokens for step in loop.steps),
@@ -153,7 +149,6 @@ def row_of(name: str, loop: Loop) -> Row:
         "calls known": loop.calls_known,
         "fact in prompt": loop.fact_in_prompt,
         "fact by pointer": loop.fact_by_pointer,
-        "ms a step": 1000 * loop.cpu_seconds / len(loop.steps),
     }
 
 
@@ -182,6 +177,11 @@ def _compacted(results: Sequence[str], count: Callable[[str], int], *, share: fl
     return row_of(f"compact_messages, low water {share:.0%}" + is_early * ", results compressed on arrival", loop)
 
 
+def _bills(results: Sequence[str], count: Callable[[str], int]) -> list[Row]:
+    run = [Message("user", TASK), *chain.from_iterable(starmap(round_of, enumerate(map(both_ends, results))))]
+    return bills([Recorded(run)], 100_000, ("everything", "cache", "cache, results compressed"), count)
+
+
 def main() -> None:
     parser = options(__doc__, data="tool_results/tool_outputs.jsonl", counter="estimate")
     parser.add_argument("--rounds", type=int, default=200, help="rounds of the loop")
@@ -191,7 +191,10 @@ def main() -> None:
     outputs = [record["text"] for record in read_jsonl(chosen.data / "tool_results" / "tool_outputs.jsonl")]
     results = planted(pieces(outputs, rounds))
     rows = _rows(results, count, peers=not chosen.ours_only)
-    report(chosen, "agent_loop", {f"{rounds} rounds, limit {MAX_TOKENS} tokens": rows})
+    tables = {f"{rounds} rounds, limit {MAX_TOKENS} tokens": rows}
+    for length in (part for part in (12, 30, 60, 100) if part <= rounds):
+        tables[f"The bill of {length} rounds, 100,000 tokens"] = _bills(results[:length], count)
+    report(chosen, "agent_loop", tables)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from gatekeeper_core.caching import LruCache, text_key
 from gatekeeper_core.errors import ConfigError, check_str
-from gatekeeper_core.messages import MediaKind, MediaPart, Message, TextPart
+from gatekeeper_core.messages import MediaKind, MediaPart, Message, TextPart, checked_messages
 from gatekeeper_core.text import LazyPattern
 from gatekeeper_core.token_estimate import TokenEstimator
 
@@ -133,6 +133,7 @@ def count_messages(
 
     Raises:
         ConfigError: ``per_message_tokens`` is negative, or the counter returned anything but an int of at least 0.
+        TypeError: ``messages`` contains anything but messages.
 
     Source: specification 003-31 (the sum over texts; no overhead by default). Texts of parts and tool calls: ours.
 
@@ -142,9 +143,7 @@ def count_messages(
     counter = checked_counter(token_counter)
     check_tokens("per_message_tokens", per_message_tokens)
     total = 0
-    for message in messages:
-        if not isinstance(message, Message):
-            raise TypeError(f"message must be a Message, got {type(message).__name__}")
+    for message in checked_messages(messages):
         parts = (TextPart(message.content),) if isinstance(message.content, str) else message.content
         texts = [part.text for part in parts if isinstance(part, TextPart)]
         texts += [text for call in message.tool_calls for text in (call.name, call.arguments)]

@@ -68,6 +68,13 @@ def steps_of(run: Callable[[], Any]) -> list[Step]:
     return steps
 
 
+def first_column(page: str, heading: str) -> list[str]:
+    """Return the first cells of the table under a heading of a page in ``docs``."""
+    section = (PAGE.parent / page).read_text(encoding="utf-8").partition(f"\n{heading}\n")[2]
+    rows = section[section.index("\n|") :].strip().partition("\n\n")[0].splitlines()[2:]
+    return [row.split("|")[1].strip() for row in rows]
+
+
 def listed_calls(heading: str) -> list[tuple[str, str]]:
     """Return the places and functions that the page on architecture lists under a heading."""
     block = PAGE.read_text(encoding="utf-8").partition(f"## {heading}")[2].split("```")[1]

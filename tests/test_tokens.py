@@ -75,6 +75,11 @@ def test_a_counter_that_gives_no_count_is_named_with_its_result_each_time(result
             counter("text")
 
 
+def test_what_is_no_message_is_refused_with_its_place() -> None:
+    with pytest.raises(TypeError, match=r"messages\[1\] must be a Message, got dict: read_messages\(\) reads"):
+        count_messages([Message("user", "端口"), {"role": "user"}])  # type: ignore[list-item]
+
+
 # --- the margin
 
 

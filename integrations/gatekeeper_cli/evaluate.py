@@ -24,7 +24,7 @@ from gatekeeper_cli.options import (
     Meaning,
     Prices,
     RequestBudget,
-    Strategy,
+    SelectionStrategy,
     StrategyOption,
     check_form,
     request_budget,
@@ -45,7 +45,7 @@ class _Sampling:
     turns: Annotated[int | None, typer.Option("--turns", help=HELP("help.turns"))] = None
     seed: Annotated[int, typer.Option("--seed", help=HELP("help.seed"))] = 0
     budget: RequestBudget = None
-    strategy: StrategyOption = Strategy.gate
+    strategy: StrategyOption = SelectionStrategy.gate
     meaning: Meaning = False
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import wraps
 from inspect import Parameter, Signature, get_annotations, signature
-from typing import Annotated, Any, BinaryIO, get_type_hints
+from typing import Annotated, Any, BinaryIO
 
 import typer
 from rich.console import RenderableType
@@ -33,7 +33,7 @@ HELP = texts_for(Language.auto)  # help texts are built before any option is rea
 _LONG_BYTES = 16_000_000  # takes about a quarter of a second: long enough for a progress bar
 
 
-class Strategy(str, Enum):
+class SelectionStrategy(str, Enum):
     """The strategies of selection: what the question needs, or as much as fits the budget."""
 
     gate = "gate"
@@ -51,7 +51,7 @@ Meaning = Annotated[bool, typer.Option("--meaning", help=HELP("help.meaning"))]
 Prices = Annotated[str | None, typer.Option("--prices", help=HELP("help.prices"), metavar="FILE")]
 Query = Annotated[str, typer.Argument(help=HELP("help.query"), metavar="QUERY")]
 RequestBudget = Annotated[int | None, typer.Option("--budget", help=HELP("help.request_budget"))]
-StrategyOption = Annotated[Strategy, typer.Option("--strategy", help=HELP("help.strategy"))]
+StrategyOption = Annotated[SelectionStrategy, typer.Option("--strategy", help=HELP("help.strategy"))]
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class SelectionOptions:
     """The options of one selection."""
 
     budget: Budget = 4000
-    strategy: StrategyOption = Strategy.gate
+    strategy: StrategyOption = SelectionStrategy.gate
     meaning: Meaning = False
 
     def gatekeeper(self) -> ContextGatekeeper:
@@ -147,9 +147,9 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
     parameters: list[Parameter] = []
     for parameter in signature(command).parameters.values():
         kind = hints[parameter.name]
-        if is_dataclass(kind):
-            groups[parameter.name] = kind  # type: ignore[assignment]
-            own = get_type_hints(kind, include_extras=True)
+        if isinstance(kind, type) and is_dataclass(kind):
+            groups[parameter.name] = kind
+            own = get_annotations(kind, eval_str=True)
             parameters += [
                 Parameter(each.name, Parameter.KEYWORD_ONLY, default=each.default, annotation=own[each.name])
                 for each in fields(kind)

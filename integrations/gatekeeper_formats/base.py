@@ -230,7 +230,7 @@ def loader(read: Callable[[LeftOut], Reports], *, prefix: str = "") -> Callable[
 
 
 def peeked(items: Items) -> tuple[object, Items]:
-    """Return the first value (None if there is none) and an iterator over all items."""
+    """Return the first value, or None, and an iterator over all items."""
     first = next(items, None)
     return (None, items) if first is None else (first.value, chain((first,), items))
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from contextlib import closing
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from benchmarks.long_answers import long_talks
-from gatekeeper_core.context.history.strategies import PASSTHROUGH_BELOW
+from gatekeeper_core.context.history.strategies import PASSTHROUGH_BELOW, Strategy
 from gatekeeper_core.messages import Message, group_turns, validate_messages
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.settings import GatekeeperConfig
@@ -188,7 +188,7 @@ class DoorContract(StoredContract):
         pairs, question = TOPICS[script_of(door)]
         messages = history(door, pairs, question)
         text = messages[1].text
-        for strategy in ("gate", "fill", "cache", "window"):
+        for strategy in get_args(Strategy):
             for exclude in ([1], lambda message: message.content == text):
                 at_door = opened(door, exclude=exclude, strategy=strategy)
                 assert kept_by(at_door, messages, question) == list(range(2, len(messages)))

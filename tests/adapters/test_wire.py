@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import pytest
 
@@ -41,6 +41,7 @@ from gatekeeper_core import (
     RunConfig,
     ToolResultCompressor,
 )
+from gatekeeper_core.context.history.strategies import Strategy
 from langchain_gatekeeper import GatekeeperMiddleware, GatekeeperSelector
 from llama_index.memory.gatekeeper import GatekeeperMemory, GatekeeperMemoryBuffer
 from tests.adapters.bills import claude, gpt
@@ -126,7 +127,7 @@ def begun(server: StrictServer, client: Client, seed: int) -> list[NativeTurn]:
 
 def config_of(seed: int, **options: Any) -> HistoryConfig:
     chance = random.Random(seed)
-    strategy = chance.choice(("gate", "fill", "cache", "window"))
+    strategy = chance.choice(get_args(Strategy))
     keep_newest = chance.choice((None, 0, 3))
     budget = chance.choice(BUDGETS)
     return HistoryConfig(

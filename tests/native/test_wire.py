@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from typing import get_args
 
 import pytest
 
 from gatekeeper_core import ContextGatekeeper, HistoryConfig, RunConfig, ToolResultCompressor, keep, select_history
+from gatekeeper_core.context.history.strategies import Strategy
 from tests.native_lists import FORMATS, Call, Native, NativeTurn, Round, talk
 from tests.strict_server import HISTORIES, StrictServer
 
@@ -33,7 +35,7 @@ def test_what_is_kept_of_a_list_is_never_refused(native: Native, server: StrictS
         items = native.write(turns)
         config = HistoryConfig(
             token_budget=chance.choice((60, 150, 400, 1_500)),
-            strategy=chance.choice(("gate", "fill", "cache", "window")),
+            strategy=chance.choice(get_args(Strategy)),
             passthrough_below=0,
             on_error="raise",
             run=RunConfig(keep_recent_rounds=1, compress_result=ToolResultCompressor()),

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, Selection
+from gatekeeper_core import ContextGatekeeper, GatekeeperConfig, Selection, data_files
 from gatekeeper_core.selection.need import coverage_at, need_weights, price_of, smallest_form, tokens_worth
+from tests.calls import first_column
 from tests.case_files import from_file, rows
 
 needs = st.floats(0, 1)
@@ -101,3 +102,9 @@ def test_chatter_before_a_question_does_not_hide_what_it_needs(fact: str, chatte
     alone, after = gatekeeper.explain(question), gatekeeper.explain(chatter + question)
     assert {0} <= {turn.turn_id for turn in alone.turns} & {turn.turn_id for turn in after.turns}
     assert after.gate.need > 0.9 * alone.gate.need
+
+
+def test_the_page_lists_each_sign() -> None:
+    cells = [cell for cell in first_column("selection.md", "### Needs") if "**" not in cell]
+    signs = {sign for _, sign, *_ in data_files.rows("need.tsv")} - {"bias"}
+    assert {sign for cell in cells for sign in cell.split(", ")} == signs

@@ -30,7 +30,7 @@ class MarkPlan(NamedTuple):
     """The messages after which a cache mark pays.
 
     Attributes:
-        body: last message of the stable beginning; None if there is none.
+        body: last message of the stable beginning, or None.
         end: whether the next call continues from the end of this one.
         between: the last message of the previous call if the end is too far away to find it; else None.
     """

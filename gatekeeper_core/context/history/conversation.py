@@ -21,9 +21,9 @@ from gatekeeper_core.arguments import with_suggestions
 from gatekeeper_core.context.history.ledger import CountedMessages
 from gatekeeper_core.context.history.rounds import (
     Compaction,
+    CompactionStrategy,
     Round,
     Shrinking,
-    Strategy,
     check_summary_settings,
     read_rounds,
 )
@@ -132,7 +132,7 @@ class ContextCompressor:
         if parts.needed_tokens > self._limit:
             needed = budget_for(self._count, parts.needed_tokens)
             raise BudgetError(needed_tokens=needed, available_tokens=self._max_tokens)
-        steps: tuple[tuple[Strategy, int, bool], ...] = (
+        steps: tuple[tuple[CompactionStrategy, int, bool], ...] = (
             ("summary", self._keep_recent, False),
             ("summary", self._keep_recent, True),
             ("aggressive", self._aggressive_keep, True),

@@ -50,11 +50,10 @@ from gatekeeper_core.text import LazyPattern, Locale
 from gatekeeper_core.token_estimate import budget_within
 from gatekeeper_core.tokens import TokenCounter, check_tokens, checked_counter, count_messages
 
-Strategy = Literal["none", "summary", "aggressive", "truncate"]
+CompactionStrategy = Literal["none", "summary", "aggressive", "truncate"]
 
 RESULT_FLOORS = (800, 200)
 """Characters and tokens that a result keeps while anything else can shrink. Source: ours; ten lines of a screen."""
-
 
 MAX_POINTERS = 256
 """Maximum pointers of a summary; the oldest are dropped first. Source: ours; about 3,500 tokens of cl100k."""
@@ -260,7 +259,7 @@ class Compaction(NamedTuple):
 
     messages: list[Message]
     sources: tuple[int | None, ...]
-    strategy: Strategy
+    strategy: CompactionStrategy
     rounds_folded: int
     calls_folded: int
     calls_total: int
@@ -293,11 +292,11 @@ class Shrinking:
         self.locale, self.working_memory, self._summarizer = locale, working_memory, summarizer
         self._folded, self._counts, self._failure = list[int](), Counts(), ""
 
-    def fold(self, rounds: Sequence[Round], *, others: Collection[int] = ()) -> None:
+    def fold(self, rounds: Sequence[Round], *, others: Collection[int] = (), fit: bool = True) -> None:
         """Fold rounds, messages in other places and earlier summaries into one summary.
 
-        Its body is the summarizer's text in a fence if that fits, else the text of earlier summaries. Summaries are
-        trimmed if that keeps the limits. Without rounds or other places, nothing is folded.
+        Its body is the summarizer's text in a fence if that fits, else the text of earlier summaries. With ``fit``,
+        summaries are trimmed if that keeps the limits. Without rounds or other places, nothing is folded.
         """
         ledger, messages, earlier = self.ledger, [*self.ledger.messages], self.summaries
         apart = frozenset(others).difference(earlier)
@@ -318,7 +317,7 @@ class Shrinking:
             if text := self._summarized([messages[at] for at in gone]):
                 text = _written(placeholder(counts, self.locale), pointers, fence(defused(text, pointers), tag=_TAG))
                 ledger.put(gone[0], replace(summary, content=text))
-        if ledger.is_over():
+        if fit and ledger.is_over():
             full, failure = {place: ledger.messages[place] for place in self.summaries}, self._failure
             self.trim()
             if ledger.is_over():
@@ -366,7 +365,7 @@ class Shrinking:
         places = (place for place in self.ledger.places if not is_summary(self.ledger.messages[place]))
         return sum(self.ledger.messages[place] != self._original.messages[place] for place in places)
 
-    def compaction(self, strategy: Strategy) -> Compaction:
+    def compaction(self, strategy: CompactionStrategy) -> Compaction:
         """Return the result."""
         ledger, messages = self.ledger, self._original.messages
         sent = ledger.sent

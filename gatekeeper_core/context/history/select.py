@@ -51,7 +51,6 @@ _INSTRUCTIONS_PART = 4
 """Divisor of the room for the past that instructions may use. Source: ours. The task of an agent that writes its
 observations as the user may use all of it: nothing else states the goal."""
 
-
 _RECALLED_PART = 5
 """Divisor of the room that turns recalled beside digests may use. Source: ours."""
 

@@ -110,8 +110,8 @@ class HistoryConfig:
         for name in ("pin_instructions", "shadow"):
             check_type(f"HistoryConfig.{name}", getattr(self, name), bool)
         if self.strategy not in get_args(Strategy):
-            named = '"gate", "fill", "cache" or "window"'
-            raise ConfigError(f"HistoryConfig.strategy must be {named}, got {self.strategy!r}")
+            *names, last = (f'"{name}"' for name in get_args(Strategy))
+            raise ConfigError(f"HistoryConfig.strategy must be {', '.join(names)} or {last}, got {self.strategy!r}")
         if self.on_error not in get_args(OnError):
             raise ConfigError(f'HistoryConfig.on_error must be "fallback" or "raise", got {self.on_error!r}')
         for name, kind in (("prices", ModelPrices), ("run", RunConfig), ("gatekeeper", GatekeeperConfig)):

@@ -30,9 +30,9 @@ from gatekeeper_core.context.history.ledger import CountedMessages
 from gatekeeper_core.context.history.rounds import (
     RESULT_FLOORS,
     Compaction,
+    CompactionStrategy,
     Round,
     Shrinking,
-    Strategy,
     check_summary_settings,
     compressed,
     read_rounds,
@@ -111,7 +111,7 @@ def compact_messages(
         ledger.cut(places, locale=shrinking.locale, share=low_water, floors=RESULT_FLOORS)
     if ledger.is_over() and rounds:
         shrinking.trim()
-    strategy: Strategy = "truncate" if shrinking.shortened else "summary" if rounds else "none"
+    strategy: CompactionStrategy = "truncate" if shrinking.shortened else "summary" if rounds else "none"
     return shrinking.compaction(strategy)
 
 
@@ -133,7 +133,7 @@ def _to_fold(rounds: Sequence[Round], shrinking: Shrinking, share: float) -> Seq
 
     def folded(count: int) -> CountedMessages:
         trial = Shrinking(before, shrinking.locale, shrinking.working_memory)
-        trial.fold(rounds[:count])
+        trial.fold(rounds[:count], fit=False)  # a further round goes before a pointer
         trial.trim(pointers=False)
         return trial.ledger
 

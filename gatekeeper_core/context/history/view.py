@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 _Item = TypeVar("_Item")
 
-
 DIGESTS = "digests"
 """The reason of a view with digested or dropped turns."""
 

@@ -221,7 +221,6 @@ def _folded(text: str) -> str:
 _FACTOR_OF_FIRST_PERSON, _FACTOR_OF_NAMES, _FACTOR_OF_TIME = 1.4, 1.4, 1.3
 
 _UNCOMMON_IDF = 3.0  # above the thousand commonest words of everyday talk. Source: ours
-_PAIR_SHARE = 0.6  # weight of a two-character Han term: every character begins one, even where no word does
 _LEAST_TERMS = 3
 
 _FIRST_PERSON = LazyPattern(r"\b(?:i|we|my|our)\b|[我咱俺]")
@@ -266,10 +265,7 @@ def sentence_weight(text: str) -> SentenceWeight:
     prose = clean(text)  # in this order: a wide colon needs no white space after it, an ASCII one does
     low = folded(prose).replace("’", "'")
     plain = _COURTESY.sub(" ", low)
-    weights = {
-        term: _idf(term) * (_PAIR_SHARE if len(term) == 2 and not term.isascii() else 1.0)
-        for term in sorted(telling_terms(plain))
-    }
+    weights = {term: _idf(term) for term in sorted(telling_terms(plain))}
     own, timed = _FIRST_PERSON.search(plain) is not None, _TIME.search(plain) is not None
     factor = (_FACTOR_OF_FIRST_PERSON if own else 1.0) * (_FACTOR_OF_TIME if timed else 1.0)
     factor *= _FACTOR_OF_NAMES if _NAME.search(prose) else 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from gatekeeper_core import ContextGatekeeper, keep
 from gatekeeper_core.context.history.reading import normalized, read_history
 from gatekeeper_core.context.history.rounds import Counts, fold_rounds, reach_of, summary_of
+from gatekeeper_core.context.history.strategies import Strategy
 from gatekeeper_core.context.history.view import HistoryView
 from gatekeeper_core.messages import Message, validate_messages
 from gatekeeper_core.tokens import count_messages
@@ -211,9 +212,7 @@ def test_the_task_of_an_agent_is_kept_and_instructions_cost_a_quarter_of_the_roo
     assert max(view.pinned) == 79, "the newest"
 
 
-@given(
-    conversations(open_run=False), st.integers(20, 900), st.sampled_from(["gate", "fill", "cache", "window"]), st.data()
-)
+@given(conversations(open_run=False), st.integers(20, 900), st.sampled_from(get_args(Strategy)), st.data())
 def test_with_pins_the_count_is_exact_and_within_the_budget(
     talk: list[Message], budget: int, strategy: str, data: st.DataObject
 ) -> None:

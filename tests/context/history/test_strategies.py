@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import example, given
@@ -18,6 +18,7 @@ from gatekeeper_core.pricing.prices import ModelPrices
 from gatekeeper_core.selection.gatekeeper import ContextGatekeeper
 from gatekeeper_core.selection.settings import GatekeeperConfig
 from gatekeeper_core.tokens import count_messages, estimate_text_tokens
+from tests.calls import first_column
 from tests.case_files import rows
 from tests.histories import config_of, view_with
 from tests.loops import assistant, calls, result, user
@@ -28,7 +29,11 @@ for language, question, answer in rows("strategies", "talk"):
 QUESTION = {"en": "Which port does Redis use?", "zh": "Redis 用的是哪个端口？", "mixed": "Redis 用哪个 port？"}
 
 
-STRATEGIES: tuple[Strategy, ...] = ("gate", "fill", "cache", "window")
+STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
+
+
+def test_the_page_lists_each_strategy() -> None:
+    assert [cell.split('"')[1] for cell in first_column("history.md", "## Strategies")] == [*STRATEGIES]
 
 
 def messages_of(talk: list[tuple[str, str]]) -> list[Message]:

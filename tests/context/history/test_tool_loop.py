@@ -196,6 +196,17 @@ def test_a_summary_that_is_too_long_loses_its_text_then_its_oldest_pointers_then
     assert (7, "") in sizes.values()
 
 
+@pytest.mark.parametrize("text", ["磁盘满了", "disk is full ", "磁盘 disk "])
+def test_a_further_round_is_folded_before_a_pointer_is_dropped(text: str) -> None:
+    messages = [*head(), *put_aside(9), *loop(6, text * 9, start=9)]
+    for limit in range(480, chars(messages)):
+        compaction = compacted(messages, max_tokens=limit, low_water=1.0)
+        count = min(compaction.rounds_folded, 9)
+        assert compaction.tokens_after <= limit
+        if compaction.rounds_folded < 15 - 3:
+            assert kept_pointers(compaction).split() == [pointer(number) for number in range(count)]
+
+
 def test_a_list_can_be_compacted_in_its_place() -> None:
     """002-23."""
     messages = [*head(), *loop(10, "x" * 100)]

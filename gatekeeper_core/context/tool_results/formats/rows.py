@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 from gatekeeper_core.context.tool_results.digest import MARK, KeptLines, Lines, Task
-from gatekeeper_core.context.tool_results.formats.templates import has_words, masked, rarities, shape
+from gatekeeper_core.context.tool_results.formats.templates import has_words, masked, rarities
 from gatekeeper_core.context.tool_results.pointers import one_line
 from gatekeeper_core.context.tool_results.signals import failing, stated_level, stated_levels
 from gatekeeper_core.text import LazyPattern
@@ -52,15 +52,11 @@ class Cells:
         kinds, total = len(self.counts), len(self.by_row)
         return kinds <= max(_CATEGORIES, _CATEGORY_SHARE * total) and kinds < total / 2
 
-    def forms(self, form: Callable[[str], str]) -> dict[str, str]:
-        """Return the form of each text, or nothing if there are more forms than a third of the rows."""
-        forms = {text: form(text) for text in self.counts}
-        return forms if len(set(forms.values())) <= len(self.by_row) / 3 else {}
-
     @cached_property
     def templates(self) -> dict[str, str]:
-        """The template of each text, or nothing as in ``forms``."""
-        return self.forms(masked)
+        """The template of each text, or nothing if there are more templates than a third of the rows."""
+        templates = {text: masked(text) for text in self.counts}
+        return templates if len(set(templates.values())) <= len(self.by_row) / 3 else {}
 
     @cached_property
     def numbers(self) -> dict[str, float]:
@@ -68,19 +64,16 @@ class Cells:
         numbers = (text for text in self.counts if len(text) <= _NUMBER_CHARS and _NUMBER.fullmatch(text))
         return {text: float(text.removesuffix("%").rstrip().replace(",", "")) for text in numbers}
 
-    def rare_texts(self, forms: Mapping[str, str], *, weight: float, by_words: bool) -> dict[str, float]:
-        """Return the rarity of each text with a rare form: by the words of the forms, or by frequency."""
+    def rare_texts(self, forms: Mapping[str, str]) -> dict[str, float]:
+        """Return the rarity of each text with a rare form, on the scale of one idf."""
         by_form: Counter[str] = Counter()
         for text, form in forms.items():
             by_form[form] += self.counts[text]
         most = _rare(len(self.by_row))
-        if by_form and min(by_form.values()) > most:
+        if not by_form or min(by_form.values()) > most:
             return {}
-        if by_words:  # on the scale of one idf
-            scores = {form: rarity / (3 if has_words(form) else 1) for form, rarity in rarities(by_form).items()}
-        else:
-            scores = {form: math.log(len(self.by_row) / count) for form, count in by_form.items()}
-        return {text: weight * scores[form] for text, form in forms.items() if by_form[form] <= most}
+        scores = {form: rarity / (3 if has_words(form) else 1) for form, rarity in rarities(by_form).items()}
+        return {text: scores[form] for text, form in forms.items() if by_form[form] <= most}
 
     def far_numbers(self) -> dict[str, float]:
         """Return the scores of the numbers that are far from the median."""
@@ -95,25 +88,15 @@ class Cells:
         far = {text: distance for text, distance in away.items() if distance > _FAR * spread}
         return {text: base + min(3.0, math.log10(distance / spread)) for text, distance in far.items()}
 
-    def unusual_texts(self) -> Iterator[tuple[str, dict[str, float]]]:
-        """Yield each reason why texts stand out, and a score by text."""
-        counts, total = self.counts, len(self.by_row)
-        if total < 5:
-            return
-        numeric = sum(counts[text] for text in self.numbers)
+    def unusual_texts(self) -> tuple[str, dict[str, float]]:
+        """Return the reason why texts stand out, and a score by text: rare forms, or of numbers those far away."""
+        if len(self.by_row) < 5:
+            return "", {}
         if self.is_category:
-            forms = {text: text for text in counts}
-            if self.numbers or not any(map(has_words, forms)):
-                yield "value", self.rare_texts(forms, weight=0.8, by_words=False)
-            else:
-                yield "kind", self.rare_texts(forms, weight=1.0, by_words=True)
-        elif numeric >= _NUMERIC_SHARE * total:
-            yield "far", self.far_numbers()
-            others = [text for text in counts if text not in self.numbers]
-            yield "not a number", {text: math.log(total / (total - numeric)) for text in others}
-        else:
-            yield "shape", self.rare_texts(self.forms(shape), weight=0.8, by_words=False)
-            yield "kind", self.rare_texts(self.templates, weight=0.9, by_words=True)
+            return "kind", self.rare_texts({text: text for text in self.counts})
+        if sum(self.counts[text] for text in self.numbers) >= _NUMERIC_SHARE * len(self.by_row):
+            return "far", self.far_numbers()
+        return "kind", self.rare_texts(self.templates)
 
     def failure_templates(self, rows: Collection[int]) -> dict[int, str]:
         """Return by row templates of free texts or failing texts of a category; no bare names, times or addresses."""
@@ -162,8 +145,8 @@ def unusual_rows(columns: Mapping[str, Cells], total: int) -> list[Unusual]:
         elif 0 < missing <= _rare(total):
             score = math.log(total / missing)
             unusual += (Unusual(score, row, column, "missing") for row in range(total) if row not in texts)
-        for reason, scores in cells.unusual_texts():
-            unusual += (Unusual(scores[text], row, column, reason) for row, text in texts.items() if text in scores)
+        reason, scores = cells.unusual_texts()
+        unusual += (Unusual(scores[text], row, column, reason) for row, text in texts.items() if text in scores)
     return sorted(unusual, key=lambda each: (-round(each.score, 6), each.row, each.column))
 
 

@@ -7,10 +7,8 @@ Depth Tree"): mask variable parts by their form. The second step, merging simila
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from string import ascii_lowercase, ascii_uppercase, digits
 from typing import NamedTuple
 
 from gatekeeper_core.text import LazyPattern
@@ -20,9 +18,6 @@ _MIN_IDF = math.log(2)  # words in more than half of the lines are boilerplate
 # Runs with a digit: ids, hashes, dates, versions, addresses, paths. A lone 0 stays: "0 failed" is not "3 failed".
 _VARIABLE = LazyPattern(r"(?<![A-Za-z_])(?!0(?![\w.:/@%+-]))[A-Za-z_]{0,40}[0-9][\w.:/@%+-]*")
 _WORD = LazyPattern(r"[^\W\d_]{2,}")
-_SIGNS = str.maketrans(ascii_uppercase + ascii_lowercase + digits, 26 * "A" + 26 * "a" + 10 * "9")
-_NOT_ASCII = LazyPattern("[^\x00-\x7f]+")
-_REPEATED = LazyPattern(r"(?<=(.))\1+", re.DOTALL)
 
 
 def masked(line: str) -> str:
@@ -32,15 +27,6 @@ def masked(line: str) -> str:
     ('# GET /users/# took # id=#', '0 failed')
     """
     return " ".join(_VARIABLE.sub("#", line[:_MAX_CHARS]).split())
-
-
-def shape(text: str) -> str:
-    """Return the form of a text: each run of capitals, small letters, digits or non-ASCII characters as one sign.
-
-    >>> shape("AB-1042 已付")
-    'A-9 字'
-    """
-    return _REPEATED.sub("", _NOT_ASCII.sub("字", text[:200].translate(_SIGNS)))
 
 
 class Template(NamedTuple):
