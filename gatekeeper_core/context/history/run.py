@@ -155,8 +155,8 @@ def shrink_run(
 class RunBill:
     """The input bill of a run, call by call, next to that of sending everything; the cache stays warm.
 
-    Prompts are in tokens, including what precedes the run; money is in dollars. It pays for long runs of large results
-    in a large window: ``python -m benchmarks.agent_loop``, 100 rounds at 100,000 tokens: 0.41 of everything, not 0.78.
+    Prompts are in tokens, including what precedes the run; money is in dollars. Shrinking by price pays in long runs of
+    large results: ``python -m benchmarks.agent_loop``, 100 rounds at 100,000 tokens: 0.41 of everything, not 0.78.
 
     Args:
         prices: of the model.

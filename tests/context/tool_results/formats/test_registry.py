@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,12 +11,12 @@ from hypothesis import strategies as st
 from benchmarks.tool_outputs import Output, generated
 from gatekeeper_core.context.tool_results.compressor import ToolResult, ToolResultCompressor
 from gatekeeper_core.errors import ConfigError
+from tests.calls import first_column
 from tests.case_files import from_file, rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-PAGE = Path(__file__).resolve().parents[4] / "docs" / "tool_results.md"
 KINDS = {"csv": {"table"}, "listing": {"listing", "table"}}
 
 
@@ -41,9 +40,8 @@ def test_each_kind_can_be_set_for_a_tool_and_has_its_row_on_the_page() -> None:
     with pytest.raises(ConfigError) as refused:
         ToolResultCompressor(strategies={"ps": "nothing"})
     kinds = str(refused.value).partition("one of ")[2].split(", ")
-    table = PAGE.read_text(encoding="utf-8").partition("## By kind")[2].partition("\n\n## ")[0]
-    cells = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
-    assert sorted("".join(cells).replace("`", " ").replace(",", " ").split()) == kinds
+    cells = first_column("tool_results.md", "## By kind")
+    assert sorted(" ".join(cells).replace("`", " ").replace(",", " ").split()) == kinds
 
 
 # --- what is kept
